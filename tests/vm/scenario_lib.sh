@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# scenario_lib.sh - what scenarios share: the daemon on its own directories, waiting, TAP
+#
+# Sourced by tests/vm/scenarios/*.sh.  A scenario prints one line per check and
+# ends with `scenario_end`.  Nothing sleeps for a fixed time: wait_for asks until
+# a condition holds or a deadline passes.
+
+set -euo pipefail
+
+# Not named top: scenarios may use common words for their own variables.
+scenario_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+schedd=$scenario_root/build/schedd
+schedctl=$scenario_root/build/schedctl
+bench=$scenario_root/build/tests/bench
+work=$(mktemp -d)
+# shellcheck disable=SC2034 # for scenarios
+cgroup_mount=$(awk '$0 ~ / - cgroup2 / {print $5; exit}' /proc/self/mountinfo)
+socket=$work/run/schedd.sock
+export SCHEDD_SOCKET=$socket
+metrics_port=19770
+daemon_pid=
+scenario_checks=0
+scenario_failed=0
+
+scenario_cleanup() {
+	local status=$?
+	stop_daemon || true
+	cgroups_remove || true
+	rm -rf "$work"
+	exit "$status"
+}
+trap scenario_cleanup EXIT
+trap 'exit 130' INT TERM
+
+ok() {
+	scenario_checks=$((scenario_checks + 1))
+	echo "ok $scenario_checks - $1"
+}
+
+not_ok() {
+	scenario_checks=$((scenario_checks + 1))
+	scenario_failed=$((scenario_failed + 1))
+	echo "not ok $scenario_checks - $1"
+	if [ $# -gt 1 ]; then printf '%s\n' "$2" | sed 's/^/# /'; fi
+}
+
+# check NAME CMD...: one line, with the command's output when it fails.
+check() {
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$out"; fi
+}
+
+# check_figure NAME EXPRESSION: awk decides; the expression with its numbers is printed either way.
+check_figure() {
+	if awk "BEGIN { exit !($2) }"; then ok "$1: $2"; else not_ok "$1: $2"; fi
+}
+
+scenario_end() {
+	echo "1..$scenario_checks"
+	[ "$scenario_failed" -eq 0 ]
+}
+
+# wait_for SECONDS WHAT CMD...: 0 as soon as CMD succeeds.
+wait_for() {
+	local seconds=$1 what=$2 end
+	shift 2
+	end=$((SECONDS + seconds))
+	until "$@" >/dev/null 2>&1; do
+		if [ $SECONDS -ge $end ]; then
+			echo "# waited $seconds s in vain: $what" >&2
+			return 1
+		fi
+		read -rt 0.05 <> <(:) || true
+	done
+}
+
+default_config() {
+	mkdir -p "$work/etc"
+	printf 'metrics: {listen: "127.0.0.1:%s"}\n' "$metrics_port" >"$work/etc/schedd.yaml"
+}
+
+daemon_args() {
+	printf '%s\n' --config "$work/etc" --state-dir "$work/state" --runtime-dir "$work/run" --log-level "${LOG_LEVEL:-info}"
+}
+
+start_daemon() {
+	local args
+	[ -e "$work/etc/schedd.yaml" ] || default_config
+	mapfile -t args < <(daemon_args)
+	"$schedd" "${args[@]}" "$@" 2>>"$work/daemon.log" &
+	daemon_pid=$!
+	if ! wait_for 30 "schedd answers" "$schedctl" health; then
+		cat "$work/daemon.log" >&2
+		return 1
+	fi
+}
+
+stop_daemon() {
+	[ -n "$daemon_pid" ] || return 0
+	kill "$daemon_pid" 2>/dev/null || true
+	wait "$daemon_pid" 2>/dev/null || true
+	daemon_pid=
+}
+
+kill_daemon() {
+	kill -9 "$daemon_pid"
+	wait "$daemon_pid" 2>/dev/null || true
+	daemon_pid=
+}
+
+kernel_state() { cat /sys/kernel/sched_ext/state; }
+kernel_ops() { cat /sys/kernel/sched_ext/root/ops 2>/dev/null || true; }
+is_attached() { [ "$(kernel_state)" = enabled ] && [[ "$(kernel_ops)" = schedd* ]]; }
+is_detached() { [ "$(kernel_state)" = disabled ]; }
+
+# Cgroups of a scenario live below /t and go with it.
+cgroup_make() {
+	mkdir -p "$cgroup_mount/t/$1"
+}
+
+cgroups_remove() {
+	local dir
+	[ -d "$cgroup_mount/t" ] || return 0
+	while read -r dir; do
+		if [ -e "$dir/cgroup.kill" ]; then echo 1 >"$dir/cgroup.kill" || true; fi
+	done < <(find "$cgroup_mount/t" -depth -type d)
+	wait_for 10 "the scenario's cgroups are empty" cgroups_try_remove
+}
+
+cgroups_try_remove() {
+	find "$cgroup_mount/t" -depth -type d -exec rmdir {} +
+	[ ! -d "$cgroup_mount/t" ]
+}
+
+# in_cgroup NAME CMD...: runs CMD inside /t/NAME.
+in_cgroup() {
+	local name=$1
+	shift
+	(
+		echo "$BASHPID" >"$cgroup_mount/t/$name/cgroup.procs"
+		exec "$@"
+	)
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vm: --cpus 2
+# timeout: 600
+# bad_input.sh - every line of bad_input.tsv: exit code, message, and a state that did not change
+. "$(dirname "$0")/../scenario_lib.sh"
+
+fingerprint() {
+	"$schedctl" class list -o json
+	"$schedctl" class assignments -o json
+	"$schedctl" cgroup list -o json
+	"$schedctl" config show
+	"$schedctl" mode
+}
+
+# run_case ARGUMENTS EXIT PATTERN
+run_case() {
+	local -a words
+	local out status=0
+
+	eval "words=($1)"
+	out=$("$schedctl" "${words[@]}" 2>&1 </dev/null) || status=$?
+	if [ "$status" -ne "$2" ]; then
+		echo "exit status $status instead of $2; it said: $out"
+		return 1
+	fi
+	grep -Eq -- "$3" <<<"$out" || {
+		echo "the message does not match /$3/: $out"
+		return 1
+	}
+	[ "$(fingerprint | sha256sum)" = "$before" ] || {
+		echo "the state changed"
+		return 1
+	}
+}
+
+cgroup_make web
+mkdir -p "$work/bad"
+printf 'classes:\n  web: {kind: lc, guarante: 1}\n' >"$work/bad/typo.yaml"
+start_daemon
+"$schedctl" class create batch kind=be >/dev/null
+"$schedctl" class set /t/web batch >/dev/null
+for i in {5..16}; do "$schedctl" class create "c$i" kind=be >/dev/null; done
+before=$(fingerprint | sha256sum)
+while IFS=$'\t' read -r name arguments status pattern; do
+	[[ $name = \#* || -z $name ]] && continue
+	check "$name" run_case "$arguments" "$status" "$pattern"
+done <"$scenario_root/tests/vm/bad_input.tsv"
+check "the daemon lives" "$schedctl" health
+scenario_end
