@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* daemon_sched.c - carries out the attach policy: load, attach, apply, notice the end */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/log.h"
+#include "daemon/daemon_private.h"
+#include "daemon/threads.h"
+
+/*
+ * The kernel tells nobody when it removes a scheduler; BPF writes a record into
+ * mapped memory.  Looking at it four times a second costs no system call, and
+ * the kernel's own scheduler runs meanwhile.
+ */
+static const uint64_t exit_poll_us = 250000;
+
+uint64_t clock_ns(int clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static void add_stats(struct schedd_cpu_stats *sum, const struct schedd_cpu_stats *add)
+{
+	const uint64_t *from = (const uint64_t *)add;
+	uint64_t *to = (uint64_t *)sum;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+void daemon_stats(struct daemon *d, struct schedd_cpu_stats *ret_sum)
+{
+	*ret_sum = (struct schedd_cpu_stats){ 0 };
+	if (d->sched)
+		sched_read_stats(d->sched, ret_sum);
+	add_stats(ret_sum, &d->stats_base);
+}
+
+static void keep_stats(struct daemon *d)
+{
+	struct schedd_cpu_stats sum = { 0 };
+
+	sched_read_stats(d->sched, &sum);
+	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++)
+		sum.class[i].nr_runnable = sum.class[i].nr_queued = 0; /* gauges: nothing waits in a removed scheduler */
+	add_stats(&d->stats_base, &sum);
+}
+
+static void unload(struct daemon *d)
+{
+	if (!d->sched)
+		return;
+	if (d->attached_since_ns)
+		d->attached_total_ns += clock_ns(CLOCK_MONOTONIC) - d->attached_since_ns;
+	d->attached_since_ns = 0;
+	sd_event_source_set_enabled(d->exit_poll, SD_EVENT_OFF);
+	sched_detach(d->sched);
+	keep_stats(d);
+	sched_free(d->sched);
+	d->sched = NULL;
+	d->plan = (struct schedd_plan){ .generation = d->plan.generation };
+	for (struct cgroup_node *n = cgroup_tree_root(d->tree); n; n = cgroup_node_next(cgroup_tree_root(d->tree), n))
+		n->applied = false;
+}
+
+static void class_to_bpf(const struct state_class *c, struct schedd_class_conf *ret_conf)
+{
+	*ret_conf = (struct schedd_class_conf){
+		.kind = c->effective.kind,
+		.flags = SCHEDD_CLASS_USED,
+		.slice_ns = c->effective.slice_ns,
+		.weight = c->effective.weight,
+		.guarantee_cpus = c->effective_guarantee_cpus,
+		.burst_cpus = c->effective.burst_cpus,
+	};
+	if (c->effective.lend == CLASS_LEND_NEVER)
+		ret_conf->flags |= SCHEDD_CLASS_LEND_NEVER;
+	if (c->effective.exclusive_smt)
+		ret_conf->flags |= SCHEDD_CLASS_EXCLUSIVE_SMT;
+}
+
+int daemon_apply_classes(struct daemon *d)
+{
+	struct schedd_class_conf conf;
+	int r, first = 0;
+
+	if (!d->sched)
+		return 0;
+	for (uint32_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
+		if (!d->state->classes[i].used)
+			continue;
+		class_to_bpf(&d->state->classes[i], &conf);
+		r = sched_set_class(d->sched, i, &conf);
+		if (r < 0 && !first)
+			first = log_error_errno(r, "cannot tell BPF of class %s", d->state->classes[i].name);
+	}
+	return first;
+}
+
+int daemon_apply_plan(struct daemon *d)
+{
+	struct alloc_input in = { .topo = &d->topo, .previous = d->plan.nr_cpus ? &d->plan : NULL };
+	struct schedd_plan plan;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	bool changed;
+	int r;
+
+	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
+		const struct state_class *c = &d->state->classes[i];
+
+		in.classes[i] = (struct alloc_class){ c->used, c->effective.kind, c->effective_guarantee_cpus,
+						      c->effective.weight };
+	}
+	alloc_plan(&in, &plan, &changed);
+	if (!d->sched || !changed)
+		return 0;
+	plan.generation = d->plan.generation + 1;
+	r = sched_apply_plan(d->sched, &plan);
+	if (r < 0)
+		return log_error_errno(r, "cannot apply plan %llu", (unsigned long long)plan.generation);
+	d->plan = plan;
+	d->plan_apply_realtime_ns = clock_ns(CLOCK_REALTIME);
+	d->plan_ns_sum += clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	d->plans_applied++;
+	return 0;
+}
+
+static int load(struct daemon *d, char *error, size_t error_size)
+{
+	struct sched_options o = { .alive_max_ns = d->config->alive_max_ns };
+	/* Read before the topology: a CPU that comes in between is then noticed by the kernel. */
+	uint64_t hotplug_seq = sched_read_hotplug_seq();
+	int r;
+
+	r = topo_read("", &d->topo);
+	if (r < 0) {
+		snprintf(error, error_size, "cannot read the CPUs from /sys/devices/system/cpu: %s", strerror(-r));
+		return r;
+	}
+	d->state->nr_cpus = d->topo.nr_online;
+	state_scale_guarantees(d->state);
+	r = sched_load(&d->topo, hotplug_seq, &o, &d->sched, error, error_size);
+	if (r < 0)
+		return r;
+	r = daemon_apply_classes(d);
+	if (r == 0)
+		daemon_apply_all_cgroups(d);
+	if (r == 0)
+		r = daemon_apply_plan(d);
+	if (r < 0)
+		snprintf(error, error_size, "the BPF scheduler refused its settings: %s", strerror(-r));
+	return r;
+}
+
+static void attach(struct daemon *d)
+{
+	char error[512] = "", other[64];
+	int r;
+
+	sched_read_other(other, sizeof(other));
+	if (other[0]) {
+		snprintf(error, sizeof(error), "the scheduler %s is loaded; stop it first", other);
+		r = -EBUSY;
+	} else {
+		threads_yield_self();
+		r = load(d, error, sizeof(error));
+		threads_restore_self();
+		if (r == 0)
+			r = sched_attach(d->sched, error, sizeof(error));
+	}
+	if (r == 0) {
+		d->attached_since_ns = clock_ns(CLOCK_MONOTONIC);
+		d->attached_once = true;
+		daemon_count_limits(d);
+		sd_event_source_set_time(d->exit_poll, clock_ns(CLOCK_MONOTONIC) / 1000 + exit_poll_us);
+		sd_event_source_set_enabled(d->exit_poll, SD_EVENT_ON);
+		log_event(LOG_NOTICE, LOG_ID_ATTACHED, NULL, "attached: the scheduler %s is in force", sched_bpf_hash());
+	} else {
+		unload(d);
+		log_error_errno(r, "cannot attach: %s", error);
+	}
+	attach_done(&d->attach, r, error, clock_ns(CLOCK_BOOTTIME));
+}
+
+static void detach(struct daemon *d)
+{
+	unload(d);
+	attach_exited(&d->attach, &(struct sched_exit){ .kind = SCHED_EXIT_DETACHED }, clock_ns(CLOCK_BOOTTIME),
+		      clock_ns(CLOCK_REALTIME));
+	log_event(LOG_NOTICE, LOG_ID_DETACHED, NULL, "detached: the kernel's own scheduler is in force");
+}
+
+void daemon_save_hold(struct daemon *d)
+{
+	int r;
+
+	if (!d->attach.hold_changed)
+		return;
+	d->attach.hold_changed = false;
+	r = store_save_hold(d->options.runtime_dir, &d->attach.hold, d->boot_id);
+	if (r < 0)
+		log_error_errno(r, "cannot write the hold to %s; it will not survive a restart", d->options.runtime_dir);
+}
+
+static void count_exit(struct daemon *d, const struct sched_exit *e)
+{
+	switch (e->kind) {
+	case SCHED_EXIT_STALL:
+		d->ejections[0]++;
+		break;
+	case SCHED_EXIT_ERROR:
+		d->ejections[1]++;
+		break;
+	case SCHED_EXIT_SYSRQ:
+		d->ejections[2]++;
+		break;
+	case SCHED_EXIT_RESTART:
+		d->ejections[3]++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void notice_exit(struct daemon *d)
+{
+	struct sched_exit e;
+
+	sched_get_exit(d->sched, &e);
+	if (e.kind == SCHED_EXIT_NONE)
+		return;
+	count_exit(d, &e);
+	attach_exited(&d->attach, &e, clock_ns(CLOCK_BOOTTIME), clock_ns(CLOCK_REALTIME));
+	daemon_save_hold(d);
+	log_event(e.kind == SCHED_EXIT_RESTART ? LOG_NOTICE : LOG_ERR, LOG_ID_EJECTED, NULL,
+		  "the kernel removed the scheduler: %s (%s); %s", e.reason, e.message, d->attach.reason);
+	unload(d);
+	daemon_reconsider(d);
+}
+
+static int on_exit_poll(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct daemon *d = userdata;
+
+	sd_event_source_set_time(source, usec + exit_poll_us);
+	sd_event_source_set_enabled(source, SD_EVENT_ON);
+	if (d->sched)
+		notice_exit(d);
+	return 0;
+}
+
+static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void)source;
+	(void)usec;
+	daemon_reconsider(userdata);
+	return 0;
+}
+
+static int arm_deadline(struct daemon *d, uint64_t at_ns)
+{
+	int r;
+
+	if (!d->deadline) {
+		/* Accuracy 0 would mean 250 ms to sd-event. */
+		r = sd_event_add_time(d->event, &d->deadline, CLOCK_BOOTTIME, UINT64_MAX, 1000, on_deadline, d);
+		if (r == 0)
+			r = sd_event_add_time(d->event, &d->exit_poll, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_exit_poll, d);
+		if (r < 0)
+			return r;
+		sd_event_source_set_enabled(d->exit_poll, SD_EVENT_OFF);
+	}
+	if (!at_ns)
+		return sd_event_source_set_enabled(d->deadline, SD_EVENT_OFF);
+	r = sd_event_source_set_time(d->deadline, at_ns / 1000 + 1);
+	return r < 0 ? r : sd_event_source_set_enabled(d->deadline, SD_EVENT_ONESHOT);
+}
+
+static uint64_t step(struct daemon *d)
+{
+	enum attach_action action;
+	uint64_t next_ns;
+
+	/* Each action changes the state, so two turns settle it; the bound only guards against a fault here. */
+	for (int i = 0; i < 4; i++) {
+		action = attach_step(&d->attach, clock_ns(CLOCK_BOOTTIME), &next_ns);
+		daemon_save_hold(d);
+		if (action == ATTACH_NOTHING)
+			break;
+		if (action == ATTACH_DO_ATTACH)
+			attach(d);
+		else
+			detach(d);
+	}
+	return next_ns;
+}
+
+void daemon_reconsider(struct daemon *d)
+{
+	uint64_t next_ns, expiry_ns;
+	int r;
+
+	r = arm_deadline(d, 0);
+	if (r < 0) {
+		log_error_errno(r, "cannot make a timer");
+		return;
+	}
+	if (state_expire(d->state, clock_ns(CLOCK_BOOTTIME), &expiry_ns)) {
+		daemon_classify(d, cgroup_tree_root(d->tree));
+		daemon_save_state(d);
+	}
+	attach_set_wanted(&d->attach, state_wants_scheduler(d->state), clock_ns(CLOCK_BOOTTIME));
+	next_ns = step(d);
+	if (expiry_ns && (!next_ns || expiry_ns < next_ns))
+		next_ns = expiry_ns;
+	arm_deadline(d, next_ns);
+	daemon_update_conditions(d);
+	daemon_notify_status(d);
+	if (d->api)
+		api_server_health_changed(d->api);
+}
+
+void daemon_stop_sched(struct daemon *d)
+{
+	bool was_attached = d->sched && sched_is_attached(d->sched);
+
+	unload(d);
+	d->attach.state = ATTACH_STOPPING;
+	if (was_attached)
+		log_event(LOG_NOTICE, LOG_ID_DETACHED, NULL, "detached: the kernel's own scheduler is in force");
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state.h - the model: classes, rules, assignments and the class of every cgroup
+ *
+ * No I/O and no clock.  Every function that fails leaves the model as it was.
+ * Owned by the loop.
+ */
+#ifndef SCHEDD_STATE_H
+#define SCHEDD_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cgroup/rules.h"
+#include "cgroup/tree.h"
+#include "daemon/command.h"
+
+enum {
+	STATE_MAX_ASSIGNMENTS = 4096,
+	STATE_MAX_REQUESTS = 1024,        /* remembered request ids */
+	STATE_REQUEST_KEEP_S = 600,
+	STATE_ID_MAX = 36,
+};
+
+struct state_class {
+	bool used;
+	char name[CLASS_NAME_MAX + 1];
+	enum class_origin origin;
+	bool persistent;                  /* API classes and overrides: kept over a reboot */
+	struct class_settings config;     /* from builtin defaults and files */
+	struct class_settings override;   /* from calls */
+	struct class_settings effective;  /* default + config + override; every field present */
+	uint32_t effective_guarantee_cpus; /* after scaling: written by the plan's author */
+	uint64_t revision;                /* etag */
+	uint32_t member_cgroups;
+};
+
+struct state_assignment {
+	char id[STATE_ID_MAX + 1];
+	enum command_target_type target_type;
+	char *target_text;                /* the path for path, id, pid and self */
+	uint64_t cgroup_id;               /* 0 = waiting for its target */
+	char class_name[CLASS_NAME_MAX + 1];
+	enum command_lifetime lifetime;
+	bool whole_subtree;
+	bool force_protected;             /* with whole_subtree: protected cgroups below may become best-effort too */
+	uid_t actor_uid;
+	pid_t actor_pid;
+	char actor_comm[64];
+	char *reason;
+	uint64_t create_realtime_ns;
+	uint64_t expire_boottime_ns;      /* 0 = none; CLOCK_BOOTTIME, so that suspend counts */
+	uint64_t config_generation;
+};
+
+struct state_request {                    /* a change that was done, for retries */
+	char request_id[STATE_ID_MAX + 1];
+	uid_t uid;
+	enum command_type type;
+	uint64_t content_hash;
+	uint64_t expire_boottime_ns;
+	char result_id[STATE_ID_MAX + 1]; /* assignment id, or class name */
+};
+
+struct state {
+	struct state_class classes[SCHEDD_MAX_CLASSES];
+	struct state_assignment *assignments;
+	size_t nr_assignments;
+	struct state_request *requests;
+	size_t nr_requests;
+	struct cgroup_rule *rules;
+	size_t nr_rules;
+	struct cgroup_tree *tree;
+	uint32_t nr_cpus;                 /* online */
+	uint64_t own_cgroup_id;           /* the daemon's cgroup, protected like sshd's; 0 = unknown */
+	uint64_t config_generation;
+	uint64_t next_id;
+	bool guarantees_scaled;           /* condition GuaranteesMet */
+};
+
+int state_new(uint32_t nr_cpus, struct state **ret_state); /* the three built-in classes, an empty tree */
+void state_free(struct state *s);
+
+/* Deep copy of all but the tree (classes, assignments, requests, rules, counters): undo for commands. */
+struct state *state_snapshot(const struct state *s);
+void state_restore(struct state *s, struct state *snapshot); /* takes and frees the snapshot; recounts members */
+
+int state_find_class(const struct state *s, const char *name); /* slot or -ENOENT */
+
+/*
+ * Classes of the configuration, whole: unknown ones of origin config that
+ * vanished are dropped unless an assignment or rule needs them (-EBUSY, name in error).
+ * A class of a call that the files now name keeps the call's settings as overrides.
+ * -EEXIST: twice, or another kind than a call made; -EINVAL, -ERANGE, -EOPNOTSUPP:
+ * settings or a glob; -ENOENT: a rule names no class; -ENOSPC: 17th class.
+ */
+struct state_config_class {
+	char name[CLASS_NAME_MAX + 1];
+	struct class_settings settings;
+	char *origin;                     /* "file:line" */
+};
+int state_set_config(struct state *s, const struct state_config_class *classes, size_t nr_classes,
+		     struct cgroup_rule *rules, size_t nr_rules, /* taken on success */
+		     char *error, size_t error_size);
+
+/*
+ * -EINVAL, -ERANGE, -EOPNOTSUPP, -ENOENT, -ENOSPC (17th), -EBUSY (in use), -EPERM (not
+ * that kind of class: built in, of the files, of a call); text in error.  fields: 0 =
+ * those that are present; a field that is in `fields` but not present goes back to
+ * what the files or the defaults say.
+ */
+int state_upsert_class(struct state *s, const char *name, const struct class_settings *settings, uint32_t fields,
+		       bool persistent, int *ret_slot, char *error, size_t error_size);
+int state_revert_class(struct state *s, const char *name, char *error, size_t error_size);
+int state_delete_class(struct state *s, const char *name, char *error, size_t error_size);
+
+/*
+ * Adds, or replaces the one with the same target; `a` is copied deeply.  An empty id gets
+ * a new one.  -ENOSPC: full; -ENOENT: no such class; -EINVAL: no target.
+ */
+int state_set_assignment(struct state *s, const struct state_assignment *a, struct state_assignment **ret_assignment);
+void state_remove_assignment(struct state *s, size_t index);
+struct state_assignment *state_find_assignment(struct state *s, const char *id);
+/* By cgroup when both have one, else by text; path, id, pid and self all mean a cgroup path. */
+struct state_assignment *state_find_assignment_for(struct state *s, enum command_target_type type, const char *text,
+						   uint64_t cgroup_id);
+/* Ends what expired; true when something changed.  *ret_next is the next end, 0 = none. */
+bool state_expire(struct state *s, uint64_t boottime_ns, uint64_t *ret_next_boottime_ns);
+
+/* Changes that were done, for retries; one that is too old is not found, the oldest makes room. */
+const struct state_request *state_find_request(const struct state *s, const char *request_id, uid_t uid,
+					       enum command_type type, uint64_t boottime_ns);
+int state_add_request(struct state *s, const struct state_request *request, uint64_t boottime_ns);
+
+/*
+ * A cgroup vanished (still in the tree, or never was): assignments of
+ * LIFETIME_CGROUP end, others wait; true when assignments changed.
+ */
+bool state_cgroup_removed(struct state *s, uint64_t cgroup_id);
+/* A cgroup came: waiting assignments of that path are bound to it; true when some were. */
+bool state_cgroup_added(struct state *s, struct cgroup_node *node);
+
+/*
+ * Decides the class of node and all below it from scratch: a call for this
+ * cgroup, the nearest call above when that is for a whole subtree, the last
+ * config rule that matches, the parent's class; the root is normal.  A protected
+ * cgroup is best-effort only by force.  Calls changed() (may be NULL) for each
+ * node whose class_idx differs from applied_class_idx or that was never applied.
+ * Counts members.  The parent of node must be decided already.
+ */
+void state_classify(struct state *s, struct cgroup_node *node,
+		    void (*changed)(void *ctx, struct cgroup_node *node), void *ctx);
+
+/* Cgroups from top down that have their class by that call, target or heirs: how many; the first max of them. */
+size_t state_list_decided(const struct state *s, const struct state_assignment *a, struct cgroup_node *top,
+			  struct cgroup_node **ret_nodes, size_t max);
+/* What depends on that cgroup, NULL when it is not protected. */
+const char *state_protected(const struct state *s, const char *path, uint64_t cgroup_id);
+
+/* Who decided, who was overridden; strings live in the arena (or are constant), never NULL. */
+void state_explain(const struct state *s, const struct cgroup_node *node, struct arena *arena,
+		   struct decision_view *ret_decision);
+
+/* Scales guarantees to the CPUs there are; fills effective_guarantee_cpus and guarantees_scaled. */
+void state_scale_guarantees(struct state *s);
+
+/* True when a cgroup is in a class other than normal by anything but a default: auto mode attaches then. */
+bool state_wants_scheduler(const struct state *s);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* state_class.c - the classes of the model: found, made, changed, reverted, deleted, scaled */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/cleanup.h"
+#include "daemon/base/str.h"
+#include "daemon/state_private.h"
+
+int state_class_find(const struct state_class *classes, const char *name)
+{
+	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++)
+		if (classes[i].used && strcmp(classes[i].name, name) == 0)
+			return i;
+	return -ENOENT;
+}
+
+int state_find_class(const struct state *s, const char *name)
+{
+	return state_class_find(s->classes, name);
+}
+
+/*
+ * Of the free slots the one that is free for the longest time (revision is kept
+ * when a class goes): tasks that still carry a class's number should be few
+ * when another class gets it.
+ */
+int state_class_find_free(const struct state_class *classes)
+{
+	int best = -ENOSPC;
+
+	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++)
+		if (!classes[i].used && (best < 0 || classes[i].revision < classes[best].revision))
+			best = i;
+	return best;
+}
+
+/* effective.kind must be set: it never changes after a class is made. */
+void state_class_update(struct state_class *c, uint32_t nr_cpus)
+{
+	uint32_t kind = c->effective.kind;
+
+	memset(&c->effective, 0, sizeof(c->effective));
+	class_settings_default(&c->effective, kind, nr_cpus);
+	class_settings_merge(&c->effective, &c->config);
+	class_settings_merge(&c->effective, &c->override);
+	c->effective.kind = kind;
+}
+
+int state_class_check(const struct state_class *c, uint32_t nr_cpus, char *error, size_t error_size)
+{
+	int r = class_settings_check(&c->config, error, error_size);
+
+	if (r == 0)
+		r = class_settings_check(&c->override, error, error_size);
+	if (r == 0 && c->effective.guarantee_cpus > nr_cpus) {
+		snprintf(error, error_size, "guarantee: %" PRIu32 " is above the %" PRIu32 " online CPUs",
+			 c->effective.guarantee_cpus, nr_cpus);
+		return -ERANGE;
+	}
+	/* Default, files and calls together. */
+	return r < 0 ? r : class_settings_check(&c->effective, error, error_size);
+}
+
+bool state_class_is_used(const struct state *s, const char *name, const struct cgroup_rule *rules, size_t nr_rules,
+			 char *error, size_t error_size)
+{
+	char text[128];
+
+	for (size_t i = 0; i < s->nr_assignments; i++) {
+		const struct state_assignment *a = &s->assignments[i];
+
+		if (strcmp(a->class_name, name) != 0)
+			continue;
+		snprintf(error, error_size, "class %s is in use by the assignment %s of %s", name, a->id,
+			 str_escape(text, sizeof(text), a->target_text));
+		return true;
+	}
+	for (size_t i = 0; i < nr_rules; i++) {
+		if (strcmp(rules[i].class_name, name) != 0)
+			continue;
+		snprintf(error, error_size, "class %s is in use by the rule at %s", name,
+			 str_escape(text, sizeof(text), rules[i].origin));
+		return true;
+	}
+	return false;
+}
+
+/* A copy of the class to change, or a new one: nothing is in force until it passed every check. */
+static int find_or_make(const struct state *s, const char *name, const struct class_settings *settings, int *ret_slot,
+			struct state_class *ret_class, char *error, size_t error_size)
+{
+	int slot = state_find_class(s, name);
+
+	if (slot >= 0) {
+		*ret_class = s->classes[slot];
+		*ret_slot = slot;
+		return 0;
+	}
+	if (!(settings->set & CLASS_FIELD_KIND)) {
+		snprintf(error, error_size, "kind: a new class needs one: latency-critical, normal or best-effort");
+		return -EINVAL;
+	}
+	slot = state_class_find_free(s->classes);
+	if (slot < 0) {
+		snprintf(error, error_size, "there are %d classes already, the most there can be; delete one first",
+			 SCHEDD_MAX_CLASSES);
+		return slot;
+	}
+	memset(ret_class, 0, sizeof(*ret_class));
+	ret_class->used = true;
+	ret_class->origin = CLASS_ORIGIN_API;
+	strcpy(ret_class->name, name);
+	ret_class->effective.kind = settings->kind;
+	*ret_slot = slot;
+	return 0;
+}
+
+/* The kind of a class of a call is stored with its settings; elsewhere it is no override. */
+static uint32_t kind_field(const struct state_class *c)
+{
+	return c->origin == CLASS_ORIGIN_API ? CLASS_FIELD_KIND : 0;
+}
+
+int state_upsert_class(struct state *s, const char *name, const struct class_settings *settings, uint32_t fields,
+		       bool persistent, int *ret_slot, char *error, size_t error_size)
+{
+	struct class_settings given = *settings;
+	struct state_class c;
+	int slot, r;
+
+	if (class_name_check(name) < 0) {
+		snprintf(error, error_size, "a class name is 1 to %d of a-z, 0-9 and \"-\", starts with a letter and does "
+			 "not end with \"-\"", CLASS_NAME_MAX);
+		return -EINVAL;
+	}
+	fields = fields ? fields : given.set;
+	given.set &= fields;
+	r = find_or_make(s, name, &given, &slot, &c, error, error_size);
+	if (r < 0)
+		return r;
+	r = class_settings_check(&given, error, error_size);
+	if (r < 0)
+		return r;
+	if (given.set & CLASS_FIELD_KIND && given.kind != c.effective.kind) {
+		snprintf(error, error_size, "kind: class %s is %s, and the kind of a class cannot change; make another class",
+			 name, class_kind_name(c.effective.kind));
+		return -EINVAL;
+	}
+	c.override.set &= ~fields;
+	class_settings_merge(&c.override, &given);
+	c.override.kind = c.effective.kind;
+	c.override.set = (c.override.set & ~(uint32_t)CLASS_FIELD_KIND) | kind_field(&c);
+	c.persistent |= persistent;
+	state_class_update(&c, s->nr_cpus);
+	r = state_class_check(&c, s->nr_cpus, error, error_size);
+	if (r < 0)
+		return r;
+	c.revision = s->next_id++;
+	s->classes[slot] = c;
+	state_scale_guarantees(s);
+	if (ret_slot)
+		*ret_slot = slot;
+	return 0;
+}
+
+static int find_for(const struct state *s, const char *name, char *error, size_t error_size)
+{
+	int slot = state_find_class(s, name);
+	char text[64];
+
+	if (slot < 0)
+		snprintf(error, error_size, "no class %s", str_escape(text, sizeof(text), name));
+	return slot;
+}
+
+int state_revert_class(struct state *s, const char *name, char *error, size_t error_size)
+{
+	int slot = find_for(s, name, error, error_size);
+	struct state_class c;
+	int r;
+
+	if (slot < 0)
+		return slot;
+	c = s->classes[slot];
+	if (c.origin == CLASS_ORIGIN_API) {
+		snprintf(error, error_size, "class %s was made by a call, there is nothing to go back to; delete it instead",
+			 name);
+		return -EPERM;
+	}
+	memset(&c.override, 0, sizeof(c.override));
+	c.persistent = false;
+	state_class_update(&c, s->nr_cpus);
+	r = state_class_check(&c, s->nr_cpus, error, error_size);
+	if (r < 0)
+		return r;
+	c.revision = s->next_id++;
+	s->classes[slot] = c;
+	state_scale_guarantees(s);
+	return 0;
+}
+
+int state_delete_class(struct state *s, const char *name, char *error, size_t error_size)
+{
+	int slot = find_for(s, name, error, error_size);
+	struct state_class *c;
+
+	if (slot < 0)
+		return slot;
+	c = &s->classes[slot];
+	if (c->origin != CLASS_ORIGIN_API) {
+		snprintf(error, error_size, c->origin == CLASS_ORIGIN_BUILTIN ?
+			 "class %s is built in and cannot be deleted" :
+			 "class %s belongs to the configuration; remove it from the files and reload", name);
+		return -EPERM;
+	}
+	if (state_class_is_used(s, name, s->rules, s->nr_rules, error, error_size))
+		return -EBUSY;
+	memset(c, 0, sizeof(*c));
+	c->revision = s->next_id++;
+	state_scale_guarantees(s);
+	state_recount(s);
+	return 0;
+}
+
+/* Whether somebody asked for this guarantee; the default of a kind gives way to those. */
+static bool is_explicit(const struct state_class *c)
+{
+	return (c->config.set | c->override.set) & CLASS_FIELD_GUARANTEE;
+}
+
+/* Largest remainder: the parts add up to `cpus` exactly, and no part is above its share rounded up. */
+static void divide(struct state *s, const bool *takes_part, uint64_t sum, uint32_t cpus)
+{
+	uint64_t remainder[SCHEDD_MAX_CLASSES] = { 0 };
+	uint32_t left = cpus;
+
+	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
+		uint64_t wanted = takes_part[i] ? s->classes[i].effective.guarantee_cpus : 0;
+
+		s->classes[i].effective_guarantee_cpus = takes_part[i] ? (uint32_t)(wanted * cpus / sum) :
+									 s->classes[i].effective_guarantee_cpus;
+		remainder[i] = takes_part[i] ? wanted * cpus % sum : 0;
+		left -= takes_part[i] ? s->classes[i].effective_guarantee_cpus : 0;
+	}
+	while (left--) {
+		int best = 0;
+
+		for (int i = 1; i < SCHEDD_MAX_CLASSES; i++)
+			if (remainder[i] > remainder[best])
+				best = i;
+		s->classes[best].effective_guarantee_cpus++;
+		remainder[best] = 0;
+	}
+}
+
+void state_scale_guarantees(struct state *s)
+{
+	bool asked[SCHEDD_MAX_CLASSES] = { false }, by_default[SCHEDD_MAX_CLASSES] = { false };
+	uint64_t sum_asked = 0, sum_default = 0, room;
+
+	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
+		struct state_class *c = &s->classes[i];
+
+		c->effective_guarantee_cpus = c->used ? c->effective.guarantee_cpus : 0;
+		asked[i] = c->used && is_explicit(c);
+		by_default[i] = c->used && !asked[i];
+		sum_asked += asked[i] ? c->effective.guarantee_cpus : 0;
+		sum_default += by_default[i] ? c->effective.guarantee_cpus : 0;
+	}
+	s->guarantees_scaled = sum_asked > s->nr_cpus;
+	if (s->guarantees_scaled)
+		divide(s, asked, sum_asked, s->nr_cpus);
+	room = s->guarantees_scaled ? 0 : s->nr_cpus - sum_asked;
+	if (sum_default > room)
+		divide(s, by_default, sum_default, (uint32_t)room);
+}
