@@ -251,8 +251,8 @@ lint: $(PROTO_H) $(GEN)/version.h $(GEN)/schedd.skel.h $(GEN)/bpf_hash.h
 	$(Q)shellcheck -x $(SHELL_FILES)
 	$(call say,LINT,clang-tidy)
 	$(Q)printf '%s\n' $(wildcard daemon/*.c daemon/base/*.c cgroup/*.c api/*.c api/ctl/*.c) | \
-		xargs -P $$(nproc) -n 4 clang-tidy-19 --quiet --warnings-as-errors='*' \
-		2> >(grep -v 'warnings generated' >&2 || :)
+		xargs -P $$(nproc) -n 4 sh -c 'clang-tidy-19 --quiet --warnings-as-errors="*" "$$@" -- \
+			-std=gnu11 -D_GNU_SOURCE -I. -isystem $(GEN) 2>/dev/null' sh
 
 -include $(shell find $(OBJ) build/obj -name '*.d' 2>/dev/null)
 

@@ -3,6 +3,8 @@
 # guest.sh - runs in the guest: as PID 1 (no argument), or as systemd's unit.
 # Prepares what a test may expect, runs the command, tells its status.
 set -u
+command=()
+# shellcheck source=/dev/null
 . /lab/job
 
 mount_all() {

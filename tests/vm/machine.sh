@@ -36,6 +36,7 @@ arguments() {
 	echo "${args[*]}"
 }
 
+# shellcheck disable=SC2054 # QEMU's options have commas
 start_qemu() {
 	local opts=(-nodefaults -no-user-config -display none -no-reboot -M q35 -cpu "max,la57=off"
 		-kernel "/boot/vmlinuz-$KERNEL" -append "$(arguments)" -m "$MEMORY"

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * queue.bpf.c - where a waiting task is, and which one a CPU takes next
+ *
+ * A queue is counted before a task is put into it and uncounted when the task
+ * starts, so "counted" may be early or late but never hides a waiting task.
+ * All queues are ordered by virtual time; one domain per kind and LLC.
+ */
+
+static __always_inline u64 local_flags(u64 enq_flags, bool preempt)
+{
+	if (preempt)
+		enq_flags |= ENQ_PREEMPT;
+	/* Where the kernel can, a task that may not start at once comes back to us. */
+	if (ENQ_HAS_IMMED)
+		enq_flags |= ENQ_IMMED;
+	return enq_flags;
+}
+
+/* The BPF prologue may have disabled migration of the current task itself. */
+static __always_inline bool migration_disabled(struct task_struct *p)
+{
+	u32 depth = p->migration_disabled;
+
+	return depth > 1 || (depth == 1 && p != bpf_get_current_task_btf());
+}
+
+static __always_inline bool is_pinned(struct task_struct *p)
+{
+	return p->nr_cpus_allowed == 1 || migration_disabled(p);
+}
+
+/* May the task run on every CPU of the LLC?  Only such tasks enter a class queue. */
+static __noinline bool covers_llc(struct task_struct *p, u32 llc)
+{
+	struct llc_ctx *l = llc_ctx_of(llc);
+	u32 n = l->nr_cpus, i;
+
+	if ((u32)p->nr_cpus_allowed < n)
+		return false;
+	bpf_for(i, 0, n) {
+		if (!bpf_cpumask_test_cpu(cpu_order[(l->first_cpu + i) & CPU_MASK], p->cpus_ptr))
+			return false;
+	}
+	return true;
+}
+
+static __always_inline void count_waiting(struct schedd_cpu_stats *stats, struct task_ctx *t,
+					  u32 place, u32 where, u64 now)
+{
+	u32 kind = t->kind & KIND_MASK, class_idx = t->class_idx & CLASS_MASK;
+	struct llc_ctx *l = llc_ctx_of(where);
+	struct cpu_ctx *c = cpu_ctx_of(where);
+
+	class_stats(stats, class_idx)->nr_queued++;
+	t->place = place;
+	t->where = where;
+	t->queued_class = class_idx;
+	t->queued_kind = kind;
+	if (place == PLACE_CLASS) {
+		__sync_fetch_and_add(&l->waiting[class_idx], 1);
+		if (!__sync_fetch_and_add(&l->waiting_kind[kind], 1))
+			l->waiting_since[kind] = now;
+	} else if (place == PLACE_CPU) {
+		if (!__sync_fetch_and_add(&c->waiting[kind], 1))
+			c->waiting_since[kind] = now;
+	} else {
+		__sync_fetch_and_add(&l->kthreads, 1);
+	}
+}
+
+static __always_inline void uncount_waiting(struct schedd_cpu_stats *stats, struct task_ctx *t)
+{
+	u32 kind = t->queued_kind & KIND_MASK, class_idx = t->queued_class & CLASS_MASK;
+	struct llc_ctx *l = llc_ctx_of(t->where);
+	struct cpu_ctx *c = cpu_ctx_of(t->where);
+
+	if (t->place == PLACE_NONE)
+		return;
+	class_stats(stats, class_idx)->nr_queued--;
+	if (t->place == PLACE_CLASS) {
+		__sync_fetch_and_sub(&l->waiting[class_idx], 1);
+		__sync_fetch_and_sub(&l->waiting_kind[kind], 1);
+	} else if (t->place == PLACE_CPU) {
+		__sync_fetch_and_sub(&c->waiting[kind], 1);
+	} else {
+		__sync_fetch_and_sub(&l->kthreads, 1);
+	}
+	t->place = PLACE_NONE;
+}
+
+/* Brings the virtual time into the domain of the queue and inside its bounds. */
+static __always_inline void settle_vtime(struct task_ctx *t, u32 llc, u64 slice_ns)
+{
+	u32 kind = t->kind & KIND_MASK;
+	u64 clock = llc_ctx_of(llc)->vclock[kind];
+
+	if (t->dom_kind != kind || t->dom_llc != llc) {
+		u64 old = llc_ctx_of(t->dom_llc)->vclock[t->dom_kind & KIND_MASK];
+
+		t->vtime = t->dom_kind ? clock + (t->vtime - old) : clock;
+		t->dom_kind = kind;
+		t->dom_llc = llc;
+	}
+	t->vtime = schedd_vtime_clamp(t->vtime, clock, slice_ns, MAX_LAG_NS);
+}
+
+static __always_inline u64 next_slice(struct task_ctx *t)
+{
+	return t->rest_ns ?: class_slice_ns(t->class_idx);
+}
+
+static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx *t,
+					 struct schedd_cpu_stats *stats, u32 cpu, u64 now,
+					 u64 enq_flags)
+{
+	u32 llc = llc_of(cpu), place = PLACE_CLASS, where = llc;
+	u64 dsq, key = t->vtime;
+
+	if (is_pinned(p) || ((u32)p->nr_cpus_allowed < nr_cpus && !covers_llc(p, llc))) {
+		place = PLACE_CPU;
+		where = cpu;
+		class_stats(stats, t->class_idx)->affinity_misses++;
+	}
+	dsq = place == PLACE_CLASS ? schedd_dsq_id(SCHEDD_DSQ_CLASS, t->class_idx, llc) :
+				     schedd_dsq_id(SCHEDD_DSQ_CPU, t->kind, cpu);
+	/* Taken off in the middle of a slice: the next to run, so that a lock holder waits once. */
+	if (t->rest_ns)
+		key -= FRONT_BIAS_NS;
+	count_waiting(stats, t, place, where, now);
+	t->granted_ns = next_slice(t);
+	kernel_insert_vtime(p, dsq, t->granted_ns, key, enq_flags);
+}
+
+/* Virtual time of the first task of a queue; false when it is empty. */
+static __noinline bool queue_head(u64 dsq, struct pick *ret_head)
+{
+	struct task_struct *p;
+	bool found = false;
+
+	/* peek is older than this name, but returned stale pointers until both existed. */
+	if (bpf_ksym_exists(scx_bpf_dsq_peek) &&
+	    bpf_ksym_exists(scx_bpf_dsq_move_to_local___v2___compat)) {
+		p = scx_bpf_dsq_peek(dsq);
+		if (!p)
+			return false;
+		ret_head->vtime = p->scx.dsq_vtime;
+		ret_head->dsq = dsq;
+		return true;
+	}
+	bpf_for_each(scx_dsq, p, dsq, 0) {
+		ret_head->vtime = p->scx.dsq_vtime;
+		ret_head->dsq = dsq;
+		found = true;
+		break;
+	}
+	return found;
+}
+
+/*
+ * Candidates live in the context of the CPU, not on the stack: the verifier
+ * would follow every combination of values on the stack through the loop.
+ */
+static __always_inline void pick_offer(struct cpu_ctx *c, u64 dsq)
+{
+	if (!queue_head(dsq, &c->offer))
+		return;
+	if (!c->best.dsq || schedd_vtime_before(c->offer.vtime, c->best.vtime))
+		c->best = c->offer;
+}
+
+/* May the class take one more CPU from its queue in this dispatch? */
+static __always_inline bool class_may_run(u32 cpu, struct schedd_cpu_state *state, u32 class_idx,
+					  u32 kind)
+{
+	return (cpu_ctx_of(cpu)->held_class == class_idx + 1 || within_burst(class_idx)) &&
+	       may_borrow(cpu, state, class_idx, kind);
+}
+
+/* Something waits although nobody lends to it for so long that it would end in a stall. */
+static __always_inline bool valve_open(struct llc_ctx *l, u32 kind, u64 now)
+{
+	return schedd_delta(now, l->waiting_since[kind & KIND_MASK], 60 * NSEC_PER_SEC) >
+	       LEND_VALVE_NS;
+}
+
+enum pick_flag {
+	PICK_FORCED = 1 << 0, /* a floor: burst limits and lending do not count */
+};
+
+/* Offers the class queues of the kind, the owner's alone if it waits. */
+static __noinline void offer_classes(u32 cpu, u32 kind, u32 flags)
+{
+	struct schedd_cpu_state *state = state_of(cpu);
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	u32 llc = llc_of(cpu), owner, i;
+	struct llc_ctx *l = llc_ctx_of(llc);
+
+	if (!state)
+		return;
+	owner = owner_of(cpu, state);
+	if (owner && class_has_kind(owner - 1, kind) &&
+	    l->waiting[(owner - 1) & CLASS_MASK] && class_may_run(cpu, state, owner - 1, kind)) {
+		pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CLASS, owner - 1, llc));
+		return;
+	}
+	bpf_for(i, 0, SCHEDD_MAX_CLASSES) {
+		if (!l->waiting[i & CLASS_MASK] || !class_has_kind(i, kind))
+			continue;
+		if ((flags & PICK_FORCED) || class_may_run(cpu, state, i, kind))
+			pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CLASS, i, llc));
+	}
+}
+
+/* The queue of this kind that this CPU should serve, in c->best; best.dsq 0 = none. */
+static __noinline void pick_queue(u32 cpu, u32 kind, u32 flags)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
+
+	kind &= KIND_MASK;
+	c->best.dsq = 0;
+	if (c->waiting[kind])
+		pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CPU, kind, cpu));
+	if (!l->waiting_kind[kind])
+		return;
+	if (lending_restricted && valve_open(l, kind, scx_bpf_now()))
+		flags |= PICK_FORCED;
+	offer_classes(cpu, kind, flags);
+}
+
+/* Any class queue of the kind in this LLC, in any order: the second try, and stealing. */
+static __noinline bool take_any_class(u32 cpu, u32 llc, u32 kind, bool forced)
+{
+	struct schedd_cpu_state *state = state_of(cpu);
+	struct llc_ctx *l = llc_ctx_of(llc);
+	u32 i;
+
+	if (!state || !l->waiting_kind[kind & KIND_MASK])
+		return false;
+	bpf_for(i, 0, SCHEDD_MAX_CLASSES) {
+		if (!l->waiting[i & CLASS_MASK] || !class_has_kind(i, kind) ||
+		    (!forced && !class_may_run(cpu, state, i, kind)))
+			continue;
+		if (kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_CLASS, i, llc)))
+			return true;
+	}
+	return false;
+}
+
+enum take_result {
+	TAKE_NONE,
+	TAKE_MOVED,
+	TAKE_PREV,
+};
+
+/*
+ * Serves one kind.  prev_t is the task that runs now when it could go on and is
+ * of this kind: it competes by virtual time, for it is in no queue.
+ */
+static __always_inline u32 take_kind(u32 cpu, u32 kind, u32 flags, struct task_ctx *prev_t)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+
+	if (!kind_waits(c, llc_ctx_of(llc_of(cpu)), kind))
+		return TAKE_NONE;
+	pick_queue(cpu, kind, flags);
+	if (!c->best.dsq)
+		return TAKE_NONE;
+	if (prev_t && prev_t->kind == kind && !(prev_t->flags & TASK_YIELDED) &&
+	    schedd_vtime_before(prev_t->vtime, c->best.vtime))
+		return TAKE_PREV;
+	if (kernel_move_to_local(c->best.dsq))
+		return TAKE_MOVED;
+	/* The head was gone, or may not run here: an empty hand is no reason to idle. */
+	if (kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_CPU, kind, cpu)) ||
+	    take_any_class(cpu, llc_of(cpu), kind, flags & PICK_FORCED))
+		return TAKE_MOVED;
+	return TAKE_NONE;
+}
+
+static __noinline bool take_from_other_llcs(u32 cpu, u32 kind)
+{
+	u32 home = llc_of(cpu), i;
+
+	bpf_for(i, 1, nr_llcs) {
+		u32 llc = home + i < nr_llcs ? home + i : home + i - nr_llcs;
+
+		if (take_any_class(cpu, llc, kind, false))
+			return true;
+	}
+	return false;
+}
+
+/* Before idling: tasks that wait at another CPU of this LLC but may also run here. */
+static __noinline bool take_from_other_cpus(u32 cpu, u32 llc)
+{
+	struct llc_ctx *l = llc_ctx_of(llc);
+	u32 n = l->nr_cpus, i;
+	u32 k;
+
+	bpf_for(k, 0, SCHEDD_KIND_LATENCY_CRITICAL) {
+		u32 kind = (SCHEDD_KIND_LATENCY_CRITICAL - k) & KIND_MASK;
+
+		bpf_for(i, 0, n) {
+			u32 other = cpu_order[(l->first_cpu + i) & CPU_MASK];
+
+			if (other != cpu && cpu_ctx_of(other)->waiting[kind] &&
+			    kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_CPU, kind, other)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The kind is owed a floor slice and has waited for it. */
+static __always_inline bool floor_due(struct cpu_ctx *c, struct llc_ctx *l, u32 kind, u64 now)
+{
+	u64 since;
+
+	kind &= KIND_MASK;
+	if (c->debt_ns[kind] < (s64)floor_slice_ns || !kind_waits(c, l, kind))
+		return false;
+	since = c->waiting[kind] ? c->waiting_since[kind] : l->waiting_since[kind];
+	return schedd_delta(now, since, MAX_DELTA_NS) >= floor_wait_ns;
+}
+
+/*
+ * Debts of the kinds below: a share of the time for which they were outranked.
+ * Credit for at most one slice is kept while nobody waits, so that a task that
+ * wakes rarely under a full load need not first save up for its turn.
+ */
+static __always_inline void floor_charge(struct cpu_ctx *c, struct llc_ctx *l, u32 kind,
+					 u64 ran_ns, bool floor_run)
+{
+	s64 owed = ran_ns * floor_ppm / 1000000, cap;
+	u32 k;
+
+	for (k = SCHEDD_KIND_BEST_EFFORT; k < SCHEDD_KIND_LATENCY_CRITICAL; k++) {
+		s64 debt = c->debt_ns[k];
+
+		if (k < kind) {
+			cap = floor_slice_ns * (kind_waits(c, l, k) ? 2 : 1);
+			if (debt < cap)
+				debt = debt + owed < cap ? debt + owed : cap;
+		} else if (k == kind && (floor_run || debt > 0)) {
+			s64 least = floor_run ? -(s64)FLOOR_DEBIT_NS : 0;
+
+			debt -= ran_ns;
+			if (debt < least)
+				debt = least;
+		}
+		c->debt_ns[k] = debt;
+	}
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hog.c - processes that compute without pause, and how much they got done
+ *
+ * hog [-n PROCESSES] [-s SECONDS] [-p CPU]
+ *
+ * Prints one line "hog n=... loops=... min=... max=... longest_gap_ms=...":
+ * the sum, the least and the most of one process, and the longest time for
+ * which some process did not run.  -p pins all of them to one CPU.  With -s 0
+ * they run until SIGTERM or SIGINT.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/bench/sample.h"
+
+#define MAX_HOGS 1024
+
+struct hog {
+	_Atomic uint64_t loops;
+	_Atomic uint64_t gap_ns;
+	char pad[48];
+};
+
+static volatile sig_atomic_t over;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	over = 1;
+}
+
+static void compute(struct hog *self)
+{
+	uint64_t last = sample_now_ns();
+
+	for (;;) {
+		uint64_t now;
+
+		for (volatile int i = 0; i < 1000; i++)
+			;
+		self->loops++;
+		now = sample_now_ns();
+		if (now - last > self->gap_ns)
+			self->gap_ns = now - last;
+		last = now;
+	}
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void report(const struct hog *hogs, int n)
+{
+	uint64_t sum = 0, min = UINT64_MAX, max = 0, gap = 0;
+
+	for (int i = 0; i < n; i++) {
+		uint64_t loops = hogs[i].loops;
+
+		sum += loops;
+		min = loops < min ? loops : min;
+		max = loops > max ? loops : max;
+		gap = hogs[i].gap_ns > gap ? hogs[i].gap_ns : gap;
+	}
+	printf("hog n=%d loops=%lu min=%lu max=%lu longest_gap_ms=%.1f\n", n, (unsigned long)sum,
+	       (unsigned long)min, (unsigned long)max, gap / 1e6);
+}
+
+int main(int argc, char **argv)
+{
+	int n = 1, seconds = 10, cpu = -1, c;
+	pid_t pids[MAX_HOGS];
+	struct hog *hogs;
+
+	while ((c = getopt(argc, argv, "n:s:p:")) != -1) {
+		if (c == 'n')
+			n = atoi(optarg);
+		else if (c == 's')
+			seconds = atoi(optarg);
+		else if (c == 'p')
+			cpu = atoi(optarg);
+		else
+			return 2;
+	}
+	if (n < 1 || n > MAX_HOGS || seconds < 0)
+		return 2;
+	hogs = mmap(NULL, n * sizeof(*hogs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		    0);
+	if (hogs == MAP_FAILED)
+		return 1;
+	signal(SIGTERM, on_signal);
+	signal(SIGINT, on_signal);
+	if (cpu >= 0)
+		pin(cpu);
+	for (int i = 0; i < n; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0)
+			return 1;
+		if (!pids[i]) {
+			signal(SIGTERM, SIG_DFL);
+			signal(SIGINT, SIG_DFL);
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			compute(&hogs[i]);
+		}
+	}
+	for (int ms = 0; !over && (!seconds || ms < seconds * 1000); ms += 50)
+		usleep(50000);
+	for (int i = 0; i < n; i++)
+		kill(pids[i], SIGKILL);
+	for (int i = 0; i < n; i++)
+		waitpid(pids[i], NULL, 0);
+	report(hogs, n);
+	return 0;
+}
