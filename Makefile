@@ -30,7 +30,9 @@ PROGRAMS := clang-19 llvm-strip-19 bpftool protoc protoc-gen-c cc
 NATIVE ?= $(shell . /etc/os-release 2>/dev/null; \
 	[ "$$ID$${VERSION_ID:-}" = debian13 ] && pkg-config --exists $(PACKAGES) 2>/dev/null && \
 	PATH=$$PATH:/usr/sbin && for p in $(PROGRAMS); do command -v $$p >/dev/null || exit; done && echo 1)
-REVISION ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+# Without git (in the root, in a guest) the last known one stays.
+REVISION ?= $(or $(shell git describe --always --dirty 2>/dev/null), \
+	$(shell sed -n 's/.*SCHEDD_REVISION "\(.*\)"/\1/p' build/gen/version.h 2>/dev/null),unknown)
 
 # Goals that compile or look at the sources; the others are for the host.
 GOALS := all tests check-unit check-style format lint fuzz
@@ -240,7 +242,7 @@ fuzzers: $(FUZZERS)
 # --- style ---
 
 C_FILES = $(shell find api bpf cgroup daemon tests -name '*.[ch]' 2>/dev/null | sort)
-SHELL_FILES = $(shell grep -rlE '^\#!.*\b(ba)?sh\b' tests deploy .ci 2>/dev/null | sort) tests/vm/lib.sh
+SHELL_FILES = $(shell grep -rlE '^\#!.*\b(ba)?sh\b' tests deploy .ci 2>/dev/null | sort) tests/results.sh tests/vm/lib.sh
 
 format:
 	$(Q)clang-format-19 -i $(C_FILES)
@@ -248,7 +250,7 @@ lint: $(PROTO_H) $(GEN)/version.h $(GEN)/schedd.skel.h $(GEN)/bpf_hash.h
 	$(call say,LINT,clang-format)
 	$(Q)clang-format-19 --dry-run --Werror $(C_FILES)
 	$(call say,LINT,shellcheck)
-	$(Q)shellcheck -x $(SHELL_FILES)
+	$(Q)shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
 	$(call say,LINT,clang-tidy)
 	$(Q)printf '%s\n' $(wildcard daemon/*.c daemon/base/*.c cgroup/*.c api/*.c api/ctl/*.c) | \
 		xargs -P $$(nproc) -n 4 sh -c 'clang-tidy-19 --quiet --warnings-as-errors="*" "$$@" -- \
@@ -268,7 +270,7 @@ help:         ## this list
 	@echo
 	@sed -nE 's/^#   ([A-Z].*)/  \1/p' Makefile
 deps:         ## root: what everything needs, once about a minute, then a second
-	@$(if $(filter 1,$(NATIVE)),echo 'deps: nothing to do, this Debian 13 has all that a build needs',tests/vm/root.sh)
+	@[ '$(NATIVE)' = 1 ] && echo 'deps: nothing to do, this Debian 13 has all that a build needs' || tests/vm/root.sh
 check:        ## root: every test; counts at the end, logs in build/check-logs
 	@tests/vm/root.sh
 	@tests/check.sh

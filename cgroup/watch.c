@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cgroup/idmap.h"
@@ -33,6 +34,7 @@ enum {
 	WATCH_BUFFER_BYTES = 16384,
 };
 
+#define NS_PER_S UINT64_C(1000000000)
 #define WATCH_MASK (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_ONLYDIR)
 
 /* Nodes are named by id: a step may wait while its node goes away. */
@@ -56,6 +58,7 @@ struct cgroup_watch {
 	bool scanned;               /* the first scan is done */
 	bool overflowed;            /* events were lost: rescan as soon as the queue is done */
 	bool rescan_wanted;         /* something did not work out: rescan when the timer says so */
+	uint64_t rescan_at_ns;      /* CLOCK_MONOTONIC; 0 = none is due */
 	bool limit_logged;
 	size_t at_event, end_events;
 	char events[WATCH_BUFFER_BYTES] __attribute__((aligned(8)));
@@ -218,8 +221,10 @@ static void refuse_watch(struct cgroup_watch *w, struct cgroup_node *node, int e
 	if (w->limit_logged)
 		return;
 	w->limit_logged = true;
-	log_warning_errno(err, "no inotify watch for every cgroup: the tree is read again every %d s instead; raise "
-			  "fs.inotify.max_user_watches and fs.inotify.max_user_instances", WATCH_RESCAN_S);
+	log_warning_errno(err,
+			  "no inotify watch for every cgroup: the tree is read again every %d s instead; raise "
+			  "fs.inotify.max_user_watches and fs.inotify.max_user_instances",
+			  WATCH_RESCAN_S);
 }
 
 static void add_watch(struct cgroup_watch *w, struct cgroup_node *node, int dir_fd)
@@ -326,6 +331,7 @@ static int run_step(struct cgroup_watch *w)
 static void start_rescan(struct cgroup_watch *w)
 {
 	w->overflowed = w->rescan_wanted = false;
+	w->rescan_at_ns = 0;
 	w->stats.rescans += w->scanned;
 	push_step(w, cgroup_tree_root(w->tree)->id, NULL, true);
 }
@@ -382,26 +388,47 @@ static bool events_left(const struct cgroup_watch *w)
 {
 	int bytes = 0;
 
-	return w->at_event < w->end_events || (w->inotify_fd >= 0 && ioctl(w->inotify_fd, FIONREAD, &bytes) == 0 && bytes > 0);
+	return w->at_event < w->end_events ||
+	       (w->inotify_fd >= 0 && ioctl(w->inotify_fd, FIONREAD, &bytes) == 0 && bytes > 0);
 }
 
-/* Work of our own makes the descriptor readable as events do. */
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * Work of our own makes the descriptor readable as events do.  A rescan keeps
+ * its time whatever happens before: else steady events would put it off for ever.
+ */
 static void set_timer(struct cgroup_watch *w, bool more)
 {
 	struct itimerspec t = { 0 };
+	bool wanted = w->stats.unwatched || w->rescan_wanted;
 
+	if (!wanted)
+		w->rescan_at_ns = 0;
+	else if (!w->rescan_at_ns)
+		w->rescan_at_ns = now_ns() + WATCH_RESCAN_S * NS_PER_S;
 	if (more)
-		t.it_value.tv_nsec = 1;
-	else if (w->stats.unwatched || w->rescan_wanted)
-		t.it_value.tv_sec = WATCH_RESCAN_S;
-	timerfd_settime(w->timer_fd, 0, &t, NULL);
+		t.it_value.tv_nsec = 1; /* long past: at once */
+	else if (wanted)
+		t.it_value =
+			(struct timespec){ (time_t)(w->rescan_at_ns / NS_PER_S), (long)(w->rescan_at_ns % NS_PER_S) };
+	timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-static bool timer_passed(struct cgroup_watch *w)
+static bool rescan_is_due(struct cgroup_watch *w)
 {
 	uint64_t n;
 
-	return read(w->timer_fd, &n, sizeof(n)) == sizeof(n);
+	/* Read only to make it unreadable; what the timer was for says the clock. */
+	if (read(w->timer_fd, &n, sizeof(n)) != sizeof(n) || w->nr_steps)
+		return false;
+	return w->rescan_at_ns && now_ns() >= w->rescan_at_ns;
 }
 
 int cgroup_watch_process(struct cgroup_watch *w, unsigned int max_events, bool *ret_more)
@@ -409,7 +436,7 @@ int cgroup_watch_process(struct cgroup_watch *w, unsigned int max_events, bool *
 	bool event = true, more;
 	int r = 0;
 
-	if (timer_passed(w) && !w->nr_steps && (w->stats.unwatched || w->rescan_wanted))
+	if (rescan_is_due(w))
 		start_rescan(w);
 	/* In turns: neither a flood of events nor a long scan makes the other wait. */
 	while (max_events && r == 0 && (event || w->nr_steps)) {

@@ -104,7 +104,7 @@ void attach_set_mode(struct attach *a, enum schedd_mode mode, uint64_t for_ns, u
 	a->hold_changed = true;
 	a->retry_at_ns = 0;
 	if (a->state != ATTACH_ATTACHED && a->state != ATTACH_STARTING && a->supported)
-		set_state(a, ATTACH_DETACHED, "");
+		set_state(a, ATTACH_DETACHED, mode == MODE_ACTIVE ? "attaching" : "");
 }
 
 void attach_done(struct attach *a, int result, const char *error, uint64_t now_ns)

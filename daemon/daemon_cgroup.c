@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cgroup/attr.h"
 #include "cgroup/mount.h"
@@ -134,6 +135,19 @@ static int on_watch(sd_event_source *source, int fd, uint32_t events, void *user
 	return 0;
 }
 
+/* A daemon in best-effort would wait for what it should move out of the way. */
+static void protect_self(struct daemon *d)
+{
+	struct cgroup_node *node;
+	char path[PATH_MAX];
+
+	if (cgroup_of_pid(getpid(), path, sizeof(path)) < 0)
+		return;
+	node = cgroup_tree_find_path(d->tree, path);
+	if (node && node->parent)
+		d->state->own_cgroup_id = node->id;
+}
+
 int daemon_start_cgroups(struct daemon *d)
 {
 	int r;
@@ -151,6 +165,7 @@ int daemon_start_cgroups(struct daemon *d)
 	r = cgroup_watch_scan(d->watch);
 	if (r < 0)
 		return log_error_errno(r, "cannot read the cgroup tree at %s", d->cgroup_mount);
+	protect_self(d);
 	r = sd_event_add_io(d->event, NULL, cgroup_watch_fd(d->watch), EPOLLIN, on_watch, d);
 	return r < 0 ? log_error_errno(r, "cannot watch %s in the loop", d->cgroup_mount) : 0;
 }

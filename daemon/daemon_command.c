@@ -178,7 +178,9 @@ static int set_mode(void *ctx, enum schedd_mode mode, bool has_hold_for, uint64_
 	daemon_save_hold(d);
 	log_event(LOG_NOTICE, LOG_ID_MODE, NULL, "mode %s, ordered by uid %u (%s)", mode_name(mode), caller->uid,
 		  caller->comm);
-	daemon_reconsider(d);
+	/* Detaching is done when the answer goes out; attaching, which takes a while, follows it. */
+	if (mode == MODE_DETACHED)
+		daemon_reconsider(d);
 	return 0;
 }
 

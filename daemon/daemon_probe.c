@@ -28,11 +28,12 @@ int daemon_probe(void)
 	r = topo_read("", &topo);
 	if (r == 0)
 		r = sched_load(&topo, sched_read_hotplug_seq(), &o, &s, error, sizeof(error));
-	sched_free(s);
 	if (r < 0) {
 		printf("result: not usable: %s\n", error[0] ? error : "cannot read the CPUs");
 		return EXIT_UNSUPPORTED;
 	}
+	printf("%-22s %llu\n", "verified instructions", (unsigned long long)sched_verified_instructions(s));
 	printf("result: usable, BPF object %s verified and loaded\n", sched_bpf_hash());
+	sched_free(s);
 	return 0;
 }

@@ -196,6 +196,23 @@ int sched_load(const struct topo *topo, uint64_t hotplug_seq, const struct sched
 	return 0;
 }
 
+uint64_t sched_verified_instructions(const struct sched *s)
+{
+	struct bpf_program *p;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_program(p, s->skel->obj) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(p) >= 0 && bpf_prog_get_info_by_fd(bpf_program__fd(p), &info, &size) == 0) {
+			sum += info.verified_insns;
+			log_debug("%s: %u instructions verified", bpf_program__name(p), info.verified_insns);
+		}
+	}
+	return sum;
+}
+
 static void unmap(struct mapping *m)
 {
 	if (m->address)

@@ -82,5 +82,7 @@ void sched_read_other(char *ret_name, size_t size);
 
 uint64_t sched_read_hotplug_seq(void);     /* 0 when there is none */
 const char *sched_bpf_hash(void);
+/* What the verifier went through to accept the object: attaching takes as long as this. */
+uint64_t sched_verified_instructions(const struct sched *s);
 
 #endif

@@ -81,6 +81,7 @@ static void put_assignment(FILE *out, const struct state_assignment *a, const st
 	store_put_text(out, "class", a->class_name);
 	store_put_text(out, "lifetime", lifetime_names[a->lifetime]);
 	store_put_u64(out, "subtree", a->whole_subtree);
+	store_put_u64(out, "force", a->force_protected);
 	store_put_u64(out, "uid", a->actor_uid);
 	store_put_u64(out, "pid", a->actor_pid > 0 ? (uint64_t)a->actor_pid : 0);
 	store_put_text(out, "comm", a->actor_comm);
@@ -231,7 +232,7 @@ struct assignment_record {
 
 static int get_assignment(struct store_record *rec, struct assignment_record *ret)
 {
-	uint64_t subtree = 0, uid = 0, pid = 0;
+	uint64_t subtree = 0, force = 0, uid = 0, pid = 0;
 	uint32_t target = 0, lifetime = 0;
 	struct state_assignment *a = &ret->a;
 	int r = 0;
@@ -242,6 +243,7 @@ static int get_assignment(struct store_record *rec, struct assignment_record *re
 	r |= store_record_get_u64(rec, "cgroup", UINT64_MAX, &a->cgroup_id);
 	r |= store_record_get_text(rec, "class", a->class_name, sizeof(a->class_name));
 	r |= store_record_get_u64(rec, "subtree", 1, &subtree);
+	r |= store_record_get_u64(rec, "force", 1, &force);
 	r |= store_record_get_u64(rec, "uid", UINT32_MAX, &uid);
 	r |= store_record_get_u64(rec, "pid", INT32_MAX, &pid);
 	r |= store_record_get_text(rec, "comm", a->actor_comm, sizeof(a->actor_comm));
@@ -255,6 +257,7 @@ static int get_assignment(struct store_record *rec, struct assignment_record *re
 	a->target_type = target;
 	a->lifetime = lifetime;
 	a->whole_subtree = subtree;
+	a->force_protected = force;
 	a->actor_uid = (uid_t)uid;
 	a->actor_pid = (pid_t)pid;
 	return 0;

@@ -39,9 +39,9 @@ result() {
 	fi
 	results_failures+=("$name")
 	printf 'FAILED %s (status %s%s): %s\n' "$name" "$status" "$(results_meaning "$status")" "$log"
-	grep -aE -B 12 '^not ok\b' "$log" | tail -n 60 | sed 's/^/    /' || :
-	echo '    ...'
-	tail -n 12 "$log" | sed 's/^/    /'
+	# The failed checks with the remarks below them, or else how it ended.
+	awk '/^not ok/ { show = 1 } /^ok|^[0-9]+\.\./ { show = 0 } show { print "    " $0 }' "$log" | head -n 80
+	grep -qE '^not ok\b' "$log" || tail -n 20 "$log" | sed 's/^/    /'
 }
 
 results_meaning() {

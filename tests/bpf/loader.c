@@ -113,11 +113,11 @@ static int64_t read_number(const char *path, int64_t missing)
 	return v;
 }
 
-static int first_of_list(const char *pattern, int cpu, int missing)
+static int first_of_list(const char *file, int cpu, int missing)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), pattern, cpu);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/%s", cpu, file);
 	return read_number(path, missing);
 }
 
@@ -143,7 +143,7 @@ static void fill_topology(struct schedd_bpf *skel, int nr_cpus)
 	memset(llc_of_first, -1, sizeof(llc_of_first));
 	for (int cpu = 0; cpu < nr_cpus; cpu++) {
 		struct schedd_cpu_topo *topo = (void *)&skel->rodata->cpu_topo[cpu];
-		int first = first_of_list("/sys/devices/system/cpu/cpu%d/cache/index3/shared_cpu_list",
+		int first = first_of_list("cache/index3/shared_cpu_list",
 					  cpu, 0);
 		char path[256];
 
@@ -153,14 +153,14 @@ static void fill_topology(struct schedd_bpf *skel, int nr_cpus)
 			llc_of_first[first] = nr_llcs++;
 		topo->llc = llc_of_first[first] < 0 ? 0 : llc_of_first[first];
 		topo->sibling = cpu;
-		first = first_of_list("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu,
+		first = first_of_list("topology/thread_siblings_list", cpu,
 				      cpu);
 		snprintf(path, sizeof(path),
 			 "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
 		topo->sibling = first == cpu ? last_of_list(path) : first;
 		if (access(path, R_OK))
 			topo->sibling = cpu;
-		topo->online = first_of_list("/sys/devices/system/cpu/cpu%d/online", cpu, 1);
+		topo->online = first_of_list("online", cpu, 1);
 	}
 	skel->rodata->nr_llcs = nr_llcs ? nr_llcs : 1;
 }

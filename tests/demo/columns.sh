@@ -63,8 +63,8 @@ schedd_attached() {
 schedd_start() {
 	rm -rf "${TMP:?}/etc" "$TMP/state" "$TMP/run"
 	mkdir -p "$TMP/etc" "$TMP/state" "$TMP/run"
-	"$BUILD/schedd" --config "$TMP/etc" --state-dir "$TMP/state" --runtime-dir "$TMP/run" \
-		--socket "$TMP/run/schedd.sock" --metrics-listen "127.0.0.1:$METRICS_PORT" >"$TMP/schedd.log" 2>&1 &
+	printf 'metrics: {listen: "127.0.0.1:%s"}\n' "$METRICS_PORT" >"$TMP/etc/schedd.yaml"
+	"$BUILD/schedd" --config "$TMP/etc" --state-dir "$TMP/state" --runtime-dir "$TMP/run" >"$TMP/schedd.log" 2>&1 &
 	DAEMON_PID=$!
 	within 60 ctl_answers || die "schedd does not answer on its socket: $(tail -n 1 "$TMP/schedd.log")"
 	ctl class set "/$GROUP/service" latency-critical >/dev/null || die "schedctl could not put the service into its class"
@@ -119,7 +119,7 @@ column_end() {
 	schedd_stop
 }
 
-# The class metrics as a scraper gets them; the histogram's buckets would fill the screen.
+# The class metrics as a scraper gets them, without the histogram's buckets: they would fill the screen.
 metrics() {
 	local line
 
@@ -134,12 +134,38 @@ metrics() {
 	exec 3>&-
 }
 
+# One row for each metric with a value other than 0, one column for each class.
+metrics_table() {
+	awk '{
+		match($0, /class="[^"]*"/)
+		class = substr($0, RSTART + 7, RLENGTH - 8)
+		name = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
+		sub(/ [^ ]*$/, "", name)
+		sub(/\{,/, "{", name)
+		sub(/\{\}/, "", name)
+		if (!(class in known)) { known[class] = 1; classes[++nc] = class }
+		if (!(name in row)) { row[name] = 1; names[++nr] = name }
+		value[name, class] = $NF
+		if ($NF != 0) used[name] = 1
+	} END {
+		printf "%-62s", ""
+		for (c = 1; c <= nc; c++) printf " %16s", classes[c]
+		print ""
+		for (r = 1; r <= nr; r++) {
+			if (!(names[r] in used)) continue
+			printf "%-62s", names[r]
+			for (c = 1; c <= nc; c++) printf " %16s", value[names[r], classes[c]]
+			print ""
+		}
+	}' "$TMP/metrics"
+}
+
 column_show() {
 	wants schedd || return 0
 	say ""
 	say "schedctl status, while the load of the last round ran:"
 	sed 's/^/  /' "$TMP/status"
 	say ""
-	say "class metrics of that run (127.0.0.1:$METRICS_PORT/metrics, without the histogram's buckets):"
-	sed 's/^/  /' "$TMP/metrics"
+	say "class metrics of that run (from http://127.0.0.1:$METRICS_PORT/metrics; rows of zeros and the histogram's buckets left out):"
+	metrics_table
 }

@@ -80,9 +80,9 @@ calibrate() {
 	say "The service alone answers $ALONE requests a second; the demo asks for $RATE."
 }
 
-# One measurement in the column that was entered: prints one line of fields.
+# One measurement in the column that was entered: one line of fields in $TMP/line.
 measure() {
-	local seed=$1 start batch_pid noise_pid client_pid window=(--seconds "$SECONDS_EACH")
+	local seed=$1 column=$2 start batch_pid noise_pid client_pid window=(--seconds "$SECONDS_EACH")
 
 	service_start
 	# The client stores its keys in the quiet before the batch starts.
@@ -97,9 +97,10 @@ measure() {
 	batch_pid=$!
 	wait "$client_pid" || die "the client failed: $(tail -n 1 "$TMP/client.err")"
 	wait "$noise_pid" || echo 'lost_permille=0' >"$TMP/noise"
+	column_remember "$column"
 	kill -TERM "$batch_pid"
 	wait "$batch_pid" || die "the batch failed"
-	cat "$TMP/client" "$TMP/batch" "$TMP/noise" | tr '\n' ' '
+	tr '\n' ' ' <<<"$(cat "$TMP/client" "$TMP/batch" "$TMP/noise")" >"$TMP/line"
 }
 
 # Until host noise let one through, at most three times and while time is left.
@@ -108,8 +109,7 @@ measure_clean() {
 
 	for try in 1 2 3; do
 		column_enter "$column"
-		measure "$round" >"$TMP/line"
-		column_remember "$column"
+		measure "$round" "$column"
 		column_leave "$column"
 		end_processes
 		line=$(<"$TMP/line")

@@ -14,9 +14,9 @@ static inline void put_settings(FILE *out, const char *name, const struct class_
 {
 	fprintf(out, " %s{%x", name, s->set);
 	if (s->set)
-		fprintf(out, " %u %u %u %u %s %" PRIu64 " %" PRIu64 " %u %d %" PRIu64 " %" PRIu64, s->kind, s->guarantee_cpus,
-			s->burst_cpus, s->lend, s->policy, s->slice_ns, s->quantum_ns, s->weight, s->exclusive_smt,
-			s->congestion_ns, s->wakeup_target_ns);
+		fprintf(out, " %u %u %u %u %s %" PRIu64 " %" PRIu64 " %u %d %" PRIu64 " %" PRIu64, s->kind,
+			s->guarantee_cpus, s->burst_cpus, s->lend, s->policy, s->slice_ns, s->quantum_ns, s->weight,
+			s->exclusive_smt, s->congestion_ns, s->wakeup_target_ns);
 	fputc('}', out);
 }
 
@@ -46,8 +46,8 @@ static inline char *state_fingerprint(const struct state *s)
 
 		if (!c->used)
 			continue;
-		fprintf(out, "class %d %s origin %d persistent %d revision %" PRIu64 " members %u guarantee %u", i, c->name,
-			c->origin, c->persistent, c->revision, c->member_cgroups, c->effective_guarantee_cpus);
+		fprintf(out, "class %d %s origin %d persistent %d revision %" PRIu64 " members %u guarantee %u", i,
+			c->name, c->origin, c->persistent, c->revision, c->member_cgroups, c->effective_guarantee_cpus);
 		put_settings(out, "config", &c->config);
 		put_settings(out, "override", &c->override);
 		put_settings(out, "effective", &c->effective);
@@ -56,15 +56,16 @@ static inline char *state_fingerprint(const struct state *s)
 	for (size_t i = 0; i < s->nr_assignments; i++) {
 		const struct state_assignment *a = &s->assignments[i];
 
-		fprintf(out, "assignment %s %d %s %" PRIu64 " %s %d %d %d %u %d %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", a->id,
-			a->target_type, a->target_text, a->cgroup_id, a->class_name, a->lifetime, a->whole_subtree,
-			a->force_protected, a->actor_uid, a->actor_pid, a->actor_comm, a->reason, a->create_realtime_ns,
-			a->expire_boottime_ns, a->config_generation);
+		fprintf(out,
+			"assignment %s %d %s %" PRIu64 " %s %d %d %d %u %d %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			a->id, a->target_type, a->target_text, a->cgroup_id, a->class_name, a->lifetime,
+			a->whole_subtree, a->force_protected, a->actor_uid, a->actor_pid, a->actor_comm, a->reason,
+			a->create_realtime_ns, a->expire_boottime_ns, a->config_generation);
 	}
 	for (size_t i = 0; i < s->nr_requests; i++)
-		fprintf(out, "request %s %u %d %" PRIu64 " %" PRIu64 " %s\n", s->requests[i].request_id, s->requests[i].uid,
-			s->requests[i].type, s->requests[i].content_hash, s->requests[i].expire_boottime_ns,
-			s->requests[i].result_id);
+		fprintf(out, "request %s %u %d %" PRIu64 " %" PRIu64 " %s\n", s->requests[i].request_id,
+			s->requests[i].uid, s->requests[i].type, s->requests[i].content_hash,
+			s->requests[i].expire_boottime_ns, s->requests[i].result_id);
 	for (size_t i = 0; i < s->nr_rules; i++)
 		fprintf(out, "rule %s %s %s\n", s->rules[i].cgroup_glob, s->rules[i].class_name, s->rules[i].origin);
 	put_tree(out, s);

@@ -75,7 +75,8 @@ static void test_mount_is_found(void **state)
 	static const struct {
 		const char *text, *path;
 	} cases[] = {
-		{ ROOT_LINE "30 25 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec shared:9 - cgroup2 cgroup2 rw,nsdelegate\n",
+		{ ROOT_LINE
+		  "30 25 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec shared:9 - cgroup2 cgroup2 rw,nsdelegate\n",
 		  "/sys/fs/cgroup" },
 		/* no optional field, several of them */
 		{ "30 25 0:26 / /a rw - cgroup2 none rw\n", "/a" },
@@ -87,7 +88,8 @@ static void test_mount_is_found(void **state)
 		{ "30 25 0:26 / /a\\040b\\011c\\012d\\134e\\999 rw - cgroup2 none rw\n", "/a b\tc\nd\\e\\999" },
 		/* a part of the tree is not the tree; the first whole one wins */
 		{ "30 25 0:26 /system.slice /part rw - cgroup2 none rw\n"
-		  "31 25 0:26 / /first rw - cgroup2 none rw\n32 25 0:26 / /second rw - cgroup2 none rw\n", "/first" },
+		  "31 25 0:26 / /first rw - cgroup2 none rw\n32 25 0:26 / /second rw - cgroup2 none rw\n",
+		  "/first" },
 		/* a mount point named like the type; no newline at the end */
 		{ "29 25 0:25 / /cgroup2 rw - tmpfs cgroup2 rw\n30 25 0:26 / /x rw - cgroup2 none rw", "/x" },
 	};
@@ -108,7 +110,8 @@ static void test_no_mount_says_which(void **state)
 	assert_int_equal(find(f, ROOT_LINE, path, sizeof(path)), -ENOENT);
 	assert_int_equal(find(f, ROOT_LINE V1_LINE, path, sizeof(path)), -ENXIO);
 	assert_int_equal(find(f, "", path, sizeof(path)), -ENOENT);
-	assert_int_equal(find(f, "30 25 0:26 /part /sys/fs/cgroup rw - cgroup2 none rw\n", path, sizeof(path)), -ENOENT);
+	assert_int_equal(find(f, "30 25 0:26 /part /sys/fs/cgroup rw - cgroup2 none rw\n", path, sizeof(path)),
+			 -ENOENT);
 	assert_int_equal(find(f, "30 25 0:26 / /longer-than-that rw - cgroup2 none rw\n", path, 8), -ENAMETOOLONG);
 	snprintf(name, sizeof(name), "%s/missing", f->dir);
 	assert_int_equal(cgroup_mount_find(name, path, sizeof(path)), -ENOENT);
@@ -117,7 +120,8 @@ static void test_no_mount_says_which(void **state)
 
 static void test_mutated_mountinfo(void **state)
 {
-	static const char good[] = ROOT_LINE V1_LINE "30 25 0:26 / /sys/fs/cg\\040roup rw shared:9 - cgroup2 cgroup2 rw\n";
+	static const char good[] =
+		ROOT_LINE V1_LINE "30 25 0:26 / /sys/fs/cg\\040roup rw shared:9 - cgroup2 cgroup2 rw\n";
 	const struct fixture *f = *state;
 	unsigned int seed = 4711, x = seed;
 	char name[128];
@@ -139,7 +143,9 @@ static void test_mutated_mountinfo(void **state)
 
 static void test_open_stays_below(void **state)
 {
-	static const char *const bad[] = { "", "a", "a/b", "//", "/a/", "/a//b", "/..", "/a/..", "/a/../b", "/.", "/./a" };
+	static const char *const bad[] = {
+		"", "a", "a/b", "//", "/a/", "/a//b", "/..", "/a/..", "/a/../b", "/.", "/./a"
+	};
 	const struct fixture *f = *state;
 	struct stat st, want;
 	char path[PATH_MAX + 8];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* test_state.c - the model: classes, configuration, assignments, who decides, guarantees */
+/* test_state.c - the model: who decides, assignments and their ends, anything in any order */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,346 +12,7 @@
 
 #include "cgroup/protected.h"
 #include "daemon/base/cleanup.h"
-#include "tests/unit/state_fixture.h"
-
-enum { CPUS = 8 };
-
-static char error[256];
-
-static int set_up(void **state)
-{
-	struct state *s = NULL;
-
-	error[0] = '\0';
-	if (state_new(CPUS, &s) < 0)
-		return -1;
-	grow(s, "/", 1);
-	*state = s;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	state_free(*state);
-	return 0;
-}
-
-static struct class_settings settings(uint32_t set, uint32_t kind, uint32_t guarantee, uint32_t burst)
-{
-	return (struct class_settings){ .set = set, .kind = kind, .guarantee_cpus = guarantee, .burst_cpus = burst };
-}
-
-static int upsert(struct state *s, const char *name, uint32_t set, uint32_t kind, uint32_t guarantee)
-{
-	struct class_settings c = settings(set, kind, guarantee, 0);
-
-	return state_upsert_class(s, name, &c, 0, false, NULL, error, sizeof(error));
-}
-
-static int new_class(struct state *s, const char *name, uint32_t kind)
-{
-	return upsert(s, name, CLASS_FIELD_KIND, kind, 0);
-}
-
-static struct state_assignment *assign(struct state *s, struct cgroup_node *node, const char *class_name, bool subtree,
-				       enum command_lifetime lifetime)
-{
-	char path[4096];
-	struct state_assignment a = { .target_type = TARGET_PATH, .target_text = path, .cgroup_id = node->id,
-				      .whole_subtree = subtree, .lifetime = lifetime, .create_realtime_ns = 1000000 },
-				*stored = NULL;
-
-	assert_int_equal(cgroup_node_path(node, path, sizeof(path)), 0);
-	strcpy(a.class_name, class_name);
-	assert_int_equal(state_set_assignment(s, &a, &stored), 0);
-	state_classify(s, node, NULL, NULL);
-	return stored;
-}
-
-static void unassign(struct state *s, struct state_assignment *a)
-{
-	struct cgroup_node *node = cgroup_tree_find_id(s->tree, a->cgroup_id);
-
-	state_remove_assignment(s, (size_t)(a - s->assignments));
-	state_classify(s, node, NULL, NULL);
-}
-
-static int configure(struct state *s, const struct state_config_class *classes, size_t nr_classes, size_t nr_rules,
-		     const char *const (*pairs)[2])
-{
-	struct cgroup_rule *rules = make_rules(nr_rules, pairs);
-	int r = state_set_config(s, classes, nr_classes, rules, nr_rules, error, sizeof(error));
-
-	if (r < 0)
-		drop_rules(rules, nr_rules);
-	return r;
-}
-
-static const char *class_of(const struct state *s, const char *path)
-{
-	struct cgroup_node *n = cgroup_tree_find_path(s->tree, path);
-
-	if (!n)
-		fail_msg("no node %s", path);
-	return s->classes[n->class_idx].name;
-}
-
-#define expect_class(s, path, name) assert_string_equal(class_of(s, path), name)
-
-static const struct class_settings *effective(const struct state *s, const char *name)
-{
-	return &s->classes[state_find_class(s, name)].effective;
-}
-
-/* ---------- classes ---------- */
-
-static void test_built_in_classes(void **state)
-{
-	const struct state *s = *state;
-
-	assert_int_equal(state_find_class(s, "normal"), SCHEDD_CLASS_NORMAL);
-	assert_int_equal(state_find_class(s, "latency-critical"), SCHEDD_CLASS_LATENCY_CRITICAL);
-	assert_int_equal(state_find_class(s, "best-effort"), SCHEDD_CLASS_BEST_EFFORT);
-	assert_int_equal(state_find_class(s, "web"), -ENOENT);
-	for (int i = 0; i < SCHEDD_NR_BUILTIN; i++) {
-		assert_int_equal(s->classes[i].origin, CLASS_ORIGIN_BUILTIN);
-		assert_int_equal(s->classes[i].effective.set, CLASS_FIELD_ALL);
-	}
-	assert_int_equal(effective(s, "best-effort")->kind, SCHEDD_KIND_BEST_EFFORT);
-	assert_int_equal(effective(s, "normal")->guarantee_cpus, 1);
-}
-
-static void test_class_is_made_changed_and_reset(void **state)
-{
-	struct state *s = *state;
-	struct class_settings c = settings(CLASS_FIELD_KIND | CLASS_FIELD_GUARANTEE, SCHEDD_KIND_LATENCY_CRITICAL, 2, 0);
-	uint64_t revision;
-	int slot = -1;
-
-	assert_int_equal(state_upsert_class(s, "web", &c, 0, true, &slot, error, sizeof(error)), 0);
-	assert_int_equal(slot, state_find_class(s, "web"));
-	assert_int_equal(s->classes[slot].origin, CLASS_ORIGIN_API);
-	assert_true(s->classes[slot].persistent);
-	assert_int_equal(effective(s, "web")->guarantee_cpus, 2);
-	revision = s->classes[slot].revision;
-	/* Only what is present changes, and what was persistent stays so. */
-	c = settings(CLASS_FIELD_BURST, 0, 0, 4);
-	assert_int_equal(state_upsert_class(s, "web", &c, 0, false, &slot, error, sizeof(error)), 0);
-	assert_int_equal(effective(s, "web")->guarantee_cpus, 2);
-	assert_int_equal(effective(s, "web")->burst_cpus, 4);
-	assert_true(s->classes[slot].persistent);
-	assert_true(s->classes[slot].revision > revision);
-	/* In the mask and absent: back to the default. */
-	c.set = 0;
-	assert_int_equal(state_upsert_class(s, "web", &c, CLASS_FIELD_ALL, false, &slot, error, sizeof(error)), 0);
-	assert_int_equal(effective(s, "web")->guarantee_cpus, 0);
-	assert_int_equal(effective(s, "web")->burst_cpus, CPUS);
-	assert_int_equal(effective(s, "web")->kind, SCHEDD_KIND_LATENCY_CRITICAL);
-	assert_int_equal(s->classes[slot].override.set, CLASS_FIELD_KIND);
-}
-
-/* Each refusal: the errno, a word of its text, and nothing changed. */
-static void test_refused_classes(void **state)
-{
-	struct state *s = *state;
-	const struct {
-		const char *name;
-		struct class_settings c;
-		int r;
-		const char *word;
-	} cases[] = {
-		{ "Web", settings(CLASS_FIELD_KIND, 3, 0, 0), -EINVAL, "name" },
-		{ "", settings(CLASS_FIELD_KIND, 3, 0, 0), -EINVAL, "name" },
-		{ "a\nb", settings(CLASS_FIELD_KIND, 3, 0, 0), -EINVAL, "name" },
-		{ "new", settings(CLASS_FIELD_GUARANTEE, 0, 1, 0), -EINVAL, "kind" },
-		{ "new", settings(CLASS_FIELD_KIND, 9, 0, 0), -EINVAL, "kind" },
-		{ "web", settings(CLASS_FIELD_KIND, SCHEDD_KIND_NORMAL, 0, 0), -EINVAL, "kind" },
-		{ "normal", settings(CLASS_FIELD_KIND, SCHEDD_KIND_BEST_EFFORT, 0, 0), -EINVAL, "kind" },
-		{ "web", settings(CLASS_FIELD_GUARANTEE, 0, CPUS + 1, 0), -ERANGE, "online CPUs" },
-		{ "web", settings(CLASS_FIELD_BURST, 0, 0, 0), -ERANGE, "burst" },
-		/* the guarantee of 3 is there already */
-		{ "web", settings(CLASS_FIELD_BURST, 0, 0, 2), -EINVAL, "burst" },
-		{ "web", { .set = CLASS_FIELD_WEIGHT, .weight = 10001 }, -ERANGE, "weight" },
-		{ "web", { .set = CLASS_FIELD_POLICY, .policy = "deadline" }, -EOPNOTSUPP, "policy" },
-		{ "web", { .set = CLASS_FIELD_POLICY, .policy = "x" }, -EINVAL, "policy" },
-		{ "web", { .set = CLASS_FIELD_QUANTUM, .quantum_ns = 1000000 }, -EOPNOTSUPP, "quantum" },
-	};
-
-	assert_int_equal(upsert(s, "web", CLASS_FIELD_KIND | CLASS_FIELD_GUARANTEE, SCHEDD_KIND_LATENCY_CRITICAL, 3), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		_cleanup_free_ char *before = state_fingerprint(s), *after = NULL;
-		int slot = 77;
-
-		error[0] = '\0';
-		if (state_upsert_class(s, cases[i].name, &cases[i].c, 0, true, &slot, error, sizeof(error)) != cases[i].r)
-			fail_msg("case %zu: another result; `%s'", i, error);
-		if (!strstr(error, cases[i].word))
-			fail_msg("case %zu: `%s' does not name `%s'", i, error, cases[i].word);
-		after = state_fingerprint(s);
-		assert_string_equal(before, after);
-		assert_int_equal(slot, 77);
-	}
-}
-
-static void test_seventeenth_class(void **state)
-{
-	struct state *s = *state;
-	char name[16];
-
-	for (int i = SCHEDD_NR_BUILTIN; i < SCHEDD_MAX_CLASSES; i++) {
-		snprintf(name, sizeof(name), "c%d", i);
-		assert_int_equal(new_class(s, name, SCHEDD_KIND_NORMAL), 0);
-	}
-	assert_int_equal(new_class(s, "one-more", SCHEDD_KIND_NORMAL), -ENOSPC);
-	assert_int_equal(state_delete_class(s, "c5", error, sizeof(error)), 0);
-	assert_int_equal(new_class(s, "one-more", SCHEDD_KIND_NORMAL), 0);
-	assert_int_equal(state_find_class(s, "one-more"), 5);
-}
-
-/* Tasks may still carry the number of a class that went: the slot that is free for longest is taken first. */
-static void test_slots_are_used_again_late(void **state)
-{
-	struct state *s = *state;
-	int a, b;
-
-	assert_int_equal(new_class(s, "a", SCHEDD_KIND_NORMAL), 0);
-	a = state_find_class(s, "a");
-	assert_int_equal(state_delete_class(s, "a", error, sizeof(error)), 0);
-	assert_int_equal(new_class(s, "b", SCHEDD_KIND_NORMAL), 0);
-	b = state_find_class(s, "b");
-	assert_int_not_equal(a, b);
-}
-
-static void test_delete_and_revert(void **state)
-{
-	static const char *const rule[][2] = { { "/x", "ruled" } };
-	const struct state_config_class ruled = { .name = "ruled", .settings = settings(CLASS_FIELD_KIND, 3, 0, 0),
-						  .origin = (char *)"f:1" };
-	struct state *s = *state;
-	struct cgroup_node *x = grow(s, "/x", 2);
-
-	assert_int_equal(state_delete_class(s, "normal", error, sizeof(error)), -EPERM);
-	assert_int_equal(state_delete_class(s, "web", error, sizeof(error)), -ENOENT);
-	assert_int_equal(configure(s, &ruled, 1, 1, rule), 0);
-	assert_int_equal(state_delete_class(s, "ruled", error, sizeof(error)), -EPERM);
-	assert_non_null(strstr(error, "configuration"));
-	assert_int_equal(new_class(s, "web", SCHEDD_KIND_LATENCY_CRITICAL), 0);
-	assert_int_equal(state_revert_class(s, "web", error, sizeof(error)), -EPERM);
-	assign(s, x, "web", false, LIFETIME_CGROUP);
-	assert_int_equal(state_delete_class(s, "web", error, sizeof(error)), -EBUSY);
-	assert_non_null(strstr(error, "/x"));
-	unassign(s, &s->assignments[0]);
-	assert_int_equal(state_delete_class(s, "web", error, sizeof(error)), 0);
-	expect_class(s, "/x", "ruled");
-	assert_int_equal(upsert(s, "ruled", CLASS_FIELD_GUARANTEE, 0, 2), 0);
-	assert_int_equal(upsert(s, "normal", CLASS_FIELD_GUARANTEE, 0, 3), 0);
-	assert_int_equal(state_revert_class(s, "ruled", error, sizeof(error)), 0);
-	assert_int_equal(state_revert_class(s, "normal", error, sizeof(error)), 0);
-	assert_int_equal(effective(s, "ruled")->guarantee_cpus, 0);
-	assert_int_equal(effective(s, "normal")->guarantee_cpus, 1);
-	assert_int_equal(state_revert_class(s, "none", error, sizeof(error)), -ENOENT);
-}
-
-/* ---------- configuration ---------- */
-
-static void test_config_and_calls_together(void **state)
-{
-	struct state *s = *state;
-	struct state_config_class c[] = {
-		{ "web", settings(CLASS_FIELD_KIND | CLASS_FIELD_GUARANTEE, SCHEDD_KIND_LATENCY_CRITICAL, 2, 0), (char *)"f:1" },
-		{ "normal", settings(CLASS_FIELD_GUARANTEE, 0, 3, 0), (char *)"f:2" },
-	};
-	uint64_t generation = s->config_generation, revision;
-
-	assert_int_equal(configure(s, c, 2, 0, NULL), 0);
-	assert_true(s->config_generation > generation);
-	assert_int_equal(s->classes[state_find_class(s, "web")].origin, CLASS_ORIGIN_CONFIG);
-	assert_int_equal(s->classes[SCHEDD_CLASS_NORMAL].origin, CLASS_ORIGIN_BUILTIN);
-	assert_int_equal(effective(s, "normal")->guarantee_cpus, 3);
-	/* A call changes the named key only, and a reload keeps it. */
-	assert_int_equal(upsert(s, "web", CLASS_FIELD_GUARANTEE, 0, 4), 0);
-	revision = s->classes[state_find_class(s, "web")].revision;
-	assert_int_equal(configure(s, c, 2, 0, NULL), 0);
-	assert_int_equal(effective(s, "web")->guarantee_cpus, 4);
-	assert_int_equal(s->classes[state_find_class(s, "web")].revision, revision);
-	assert_int_equal(state_revert_class(s, "web", error, sizeof(error)), 0);
-	assert_int_equal(effective(s, "web")->guarantee_cpus, 2);
-	/* What is no longer in the files is gone, built-in classes go back to their defaults. */
-	assert_int_equal(configure(s, NULL, 0, 0, NULL), 0);
-	assert_int_equal(state_find_class(s, "web"), -ENOENT);
-	assert_int_equal(effective(s, "normal")->guarantee_cpus, 1);
-}
-
-static void test_files_take_over_a_class_of_a_call(void **state)
-{
-	struct state *s = *state;
-	const struct state_config_class c = { "web", settings(CLASS_FIELD_KIND, SCHEDD_KIND_NORMAL, 0, 0), (char *)"f:1" };
-	const struct state_config_class other = { "web", settings(CLASS_FIELD_KIND, SCHEDD_KIND_BEST_EFFORT, 0, 0),
-						  (char *)"f:1" };
-
-	assert_int_equal(upsert(s, "web", CLASS_FIELD_KIND | CLASS_FIELD_GUARANTEE, SCHEDD_KIND_NORMAL, 4), 0);
-	assert_int_equal(configure(s, &other, 1, 0, NULL), -EEXIST);
-	assert_int_equal(configure(s, &c, 1, 0, NULL), 0);
-	assert_int_equal(s->classes[state_find_class(s, "web")].origin, CLASS_ORIGIN_CONFIG);
-	assert_int_equal(s->classes[state_find_class(s, "web")].override.set, CLASS_FIELD_GUARANTEE);
-	assert_int_equal(effective(s, "web")->guarantee_cpus, 4);
-}
-
-static void test_refused_configurations(void **state)
-{
-	static const char *const no_class[][2] = { { "/x", "none" } }, *const bad_glob[][2] = { { "/a**", "normal" } },
-				 *const uses_old[][2] = { { "/x", "old" } };
-	struct state *s = *state;
-	const struct class_settings lc = settings(CLASS_FIELD_KIND, SCHEDD_KIND_LATENCY_CRITICAL, 0, 0);
-	const struct state_config_class old = { "old", lc, (char *)"f:1" };
-	struct state_config_class many[14];
-	struct cgroup_node *x = grow(s, "/x", 2);
-	const struct {
-		struct state_config_class c[2];
-		size_t nr_classes, nr_rules;
-		const char *const (*rules)[2];
-		int r;
-		const char *word;
-	} cases[] = {
-		{ .c = { old }, .nr_classes = 1, .nr_rules = 1, .rules = no_class, .r = -ENOENT, .word = "test.yaml:1" },
-		{ .c = { old }, .nr_classes = 1, .nr_rules = 1, .rules = bad_glob, .r = -EINVAL, .word = "/a**" },
-		{ .c = { old, old }, .nr_classes = 2, .r = -EEXIST, .word = "twice" },
-		{ .c = { old, { "x", { 0 }, (char *)"f:9" } }, .nr_classes = 2, .r = -EINVAL, .word = "f:9" },
-		{ .c = { { "old", settings(CLASS_FIELD_KIND, SCHEDD_KIND_NORMAL, 0, 0), (char *)"f:1" } }, .nr_classes = 1,
-		  .r = -EINVAL, .word = "kind" },
-		{ .c = { old, { "normal", settings(CLASS_FIELD_KIND, SCHEDD_KIND_BEST_EFFORT, 0, 0), (char *)"f:3" } },
-		  .nr_classes = 2, .r = -EINVAL, .word = "kind" },
-		{ .c = { old, { "x", settings(CLASS_FIELD_KIND | CLASS_FIELD_GUARANTEE, 3, CPUS + 1, 0), (char *)"f:1" } },
-		  .nr_classes = 2, .r = -ERANGE, .word = "online" },
-		{ .nr_classes = 0, .r = -EBUSY, .word = "old" },
-		{ .nr_classes = 0, .nr_rules = 1, .rules = uses_old, .r = -EBUSY, .word = "old" },
-	};
-
-	assert_int_equal(configure(s, &old, 1, 0, NULL), 0);
-	assign(s, x, "old", false, LIFETIME_CGROUP);
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		_cleanup_free_ char *before = state_fingerprint(s), *after = NULL;
-
-		error[0] = '\0';
-		if (configure(s, cases[i].c, cases[i].nr_classes, cases[i].nr_rules, cases[i].rules) != cases[i].r)
-			fail_msg("case %zu: another result; `%s'", i, error);
-		if (!strstr(error, cases[i].word))
-			fail_msg("case %zu: `%s' does not name `%s'", i, error, cases[i].word);
-		after = state_fingerprint(s);
-		assert_string_equal(before, after);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
-		many[i] = old;
-		snprintf(many[i].name, sizeof(many[i].name), i ? "c%zu" : "old", i);
-	}
-	assert_int_equal(configure(s, many, 14, 0, NULL), -ENOSPC);
-	assert_int_equal(configure(s, many, 13, 0, NULL), 0);
-	unassign(s, &s->assignments[0]);
-	/* All names exchanged at once. */
-	for (size_t i = 0; i < 13; i++)
-		snprintf(many[i].name, sizeof(many[i].name), "d%zu", i);
-	assert_int_equal(configure(s, many, 13, 0, NULL), 0);
-}
+#include "tests/unit/state_setup.h"
 
 /* ---------- who decides ---------- */
 
@@ -411,7 +72,8 @@ static void test_whole_subtree(void **state)
 
 static void test_protected_cgroups_are_passed_over(void **state)
 {
-	static const char *const rules[][2] = { { "/system.slice/*", "best-effort" }, { "/init.scope", "best-effort" } };
+	static const char *const rules[][2] = { { "/system.slice/*", "best-effort" },
+						{ "/init.scope", "best-effort" } };
 	struct state *s = *state;
 	struct cgroup_node *slice = grow(s, "/system.slice", 2), *ssh = grow(s, "/system.slice/ssh.service", 3);
 	struct state_assignment *a;
@@ -494,7 +156,8 @@ static void test_deep_trees_are_decided(void **state)
 
 static void test_explanations(void **state)
 {
-	static const char *const rules[][2] = { { "/a/**", "best-effort" }, { "/a/x", "latency-critical" },
+	static const char *const rules[][2] = { { "/a/**", "best-effort" },
+						{ "/a/x", "latency-critical" },
 						{ "/system.slice/*", "best-effort" } };
 	struct state *s = *state;
 	struct cgroup_node *a = grow(s, "/a", 2), *x = grow(s, "/a/x", 3), *z = grow(s, "/a/x/z", 4), *ssh;
@@ -566,8 +229,11 @@ static void test_one_assignment_per_cgroup(void **state)
 	struct state *s = *state;
 	struct cgroup_node *a = grow(s, "/a", 2);
 	char first[STATE_ID_MAX + 1];
-	struct state_assignment by_id = { .target_type = TARGET_ID, .target_text = (char *)"/a", .cgroup_id = 2,
-					  .class_name = "best-effort", .lifetime = LIFETIME_CGROUP },
+	struct state_assignment by_id = { .target_type = TARGET_ID,
+					  .target_text = (char *)"/a",
+					  .cgroup_id = 2,
+					  .class_name = "best-effort",
+					  .lifetime = LIFETIME_CGROUP },
 				bad = by_id, *stored = NULL;
 
 	strcpy(first, assign(s, a, "latency-critical", false, LIFETIME_CGROUP)->id);
@@ -593,7 +259,9 @@ static void test_assignments_are_limited(void **state)
 {
 	struct state *s = *state;
 	char text[16];
-	struct state_assignment a = { .target_type = TARGET_PATH, .target_text = text, .class_name = "best-effort",
+	struct state_assignment a = { .target_type = TARGET_PATH,
+				      .target_text = text,
+				      .class_name = "best-effort",
 				      .lifetime = LIFETIME_RUNTIME };
 
 	for (int i = 0; i < STATE_MAX_ASSIGNMENTS; i++) {
@@ -702,80 +370,6 @@ static void test_snapshot_undoes_everything(void **state)
 	state_free(NULL);
 }
 
-/* ---------- guarantees ---------- */
-
-static void expect_guarantees(struct state *s, uint32_t normal, uint32_t lc, uint32_t be, bool scaled)
-{
-	assert_int_equal(s->classes[SCHEDD_CLASS_NORMAL].effective_guarantee_cpus, normal);
-	assert_int_equal(s->classes[SCHEDD_CLASS_LATENCY_CRITICAL].effective_guarantee_cpus, lc);
-	assert_int_equal(s->classes[SCHEDD_CLASS_BEST_EFFORT].effective_guarantee_cpus, be);
-	assert_int_equal(s->guarantees_scaled, scaled);
-}
-
-static void test_guarantees(void **state)
-{
-	struct state *s = *state;
-
-	expect_guarantees(s, 1, 0, 0, false);
-	/* The default gives way before anything explicit is scaled. */
-	assert_int_equal(upsert(s, "latency-critical", CLASS_FIELD_GUARANTEE, 0, 7), 0);
-	expect_guarantees(s, 1, 7, 0, false);
-	assert_int_equal(upsert(s, "latency-critical", CLASS_FIELD_GUARANTEE, 0, 8), 0);
-	expect_guarantees(s, 0, 8, 0, false);
-	assert_int_equal(upsert(s, "best-effort", CLASS_FIELD_GUARANTEE, 0, 4), 0);
-	expect_guarantees(s, 0, 5, 3, true);
-	assert_int_equal(upsert(s, "normal", CLASS_FIELD_GUARANTEE, 0, 4), 0);
-	expect_guarantees(s, 2, 4, 2, true);
-	assert_int_equal(state_revert_class(s, "latency-critical", error, sizeof(error)), 0);
-	expect_guarantees(s, 4, 0, 4, false);
-}
-
-static void test_one_cpu(void **state)
-{
-	struct state *s = NULL;
-
-	(void)state;
-	assert_int_equal(state_new(1, &s), 0);
-	expect_guarantees(s, 0, 0, 0, false);
-	assert_int_equal(upsert(s, "latency-critical", CLASS_FIELD_GUARANTEE, 0, 1), 0);
-	assert_int_equal(upsert(s, "best-effort", CLASS_FIELD_GUARANTEE, 0, 1), 0);
-	assert_true(s->guarantees_scaled);
-	assert_int_equal(s->classes[1].effective_guarantee_cpus + s->classes[2].effective_guarantee_cpus, 1);
-	state_free(s);
-}
-
-static void test_random_guarantees(void **state)
-{
-	unsigned int seed = 5, x = seed;
-
-	(void)state;
-	print_message("# seed %u\n", seed);
-	for (int i = 0; i < 300; i++) {
-		uint32_t cpus = 1 + (uint32_t)rand_r(&x) % 64, sum = 0, explicit_sum = 0;
-		struct state *s = NULL;
-		char name[16];
-
-		assert_int_equal(state_new(cpus, &s), 0);
-		for (int k = rand_r(&x) % 12; k >= 0; k--) {
-			snprintf(name, sizeof(name), "c%d", k);
-			assert_int_equal(upsert(s, name, CLASS_FIELD_KIND | CLASS_FIELD_GUARANTEE, 1 + (uint32_t)rand_r(&x) % 3,
-						(uint32_t)rand_r(&x) % (cpus + 1)), 0);
-		}
-		for (int k = 0; k < SCHEDD_MAX_CLASSES; k++) {
-			const struct state_class *c = &s->classes[k];
-
-			sum += c->effective_guarantee_cpus;
-			explicit_sum += c->override.set & CLASS_FIELD_GUARANTEE ? c->effective.guarantee_cpus : 0;
-			assert_true(c->effective_guarantee_cpus <= c->effective.guarantee_cpus);
-		}
-		assert_true(sum <= cpus);
-		assert_int_equal(s->guarantees_scaled, explicit_sum > cpus);
-		if (s->guarantees_scaled)
-			assert_int_equal(sum, cpus);
-		state_free(s);
-	}
-}
-
 /* ---------- anything in any order ---------- */
 
 static const char *naive_call(const struct state *s, const struct cgroup_node *n, bool *ret_subtree)
@@ -834,7 +428,8 @@ static void check_invariants(const struct state *s, int step)
 	}
 	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++)
 		if (s->classes[i].member_cgroups != members[i])
-			fail_msg("step %d: class %d counts %u members, has %u", step, i, s->classes[i].member_cgroups, members[i]);
+			fail_msg("step %d: class %d counts %u members, has %u", step, i, s->classes[i].member_cgroups,
+				 members[i]);
 	for (size_t i = 0; i < s->nr_assignments; i++) {
 		assert_true(state_find_class(s, s->assignments[i].class_name) >= 0);
 		assert_true(!s->assignments[i].cgroup_id || cgroup_tree_find_id(s->tree, s->assignments[i].cgroup_id));
@@ -872,7 +467,7 @@ static void random_config(struct state *s, unsigned int *x)
 		rules[i][0] = globs[(size_t)rand_r(x) % ARRAY_SIZE(globs)];
 		rules[i][1] = any_class(s, x);
 	}
-	configure(s, &web, (size_t)rand_r(x) % 2, nr, (const char *const (*)[2])rules);
+	configure(s, &web, (size_t)rand_r(x) % 2, nr, (const char *const(*)[2])rules);
 }
 
 static void random_step(struct state *s, unsigned int *x, uint64_t *id)
@@ -886,7 +481,8 @@ static void random_step(struct state *s, unsigned int *x, uint64_t *id)
 	case 0 ... 3:
 		cgroup_node_path(n, path, sizeof(path));
 		if (strlen(path) < 60) {
-			sprintf(path + (n->parent ? strlen(path) : 0), "/%s", names[(size_t)rand_r(x) % ARRAY_SIZE(names)]);
+			sprintf(path + (n->parent ? strlen(path) : 0), "/%s",
+				names[(size_t)rand_r(x) % ARRAY_SIZE(names)]);
 			if (!cgroup_tree_find_path(s->tree, path))
 				assert_non_null(grow(s, path, ++*id));
 		}
@@ -933,20 +529,9 @@ static void test_random_steps_keep_the_invariants(void **state)
 	}
 }
 
-#define STATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STATE_TEST(test_built_in_classes),
-		STATE_TEST(test_class_is_made_changed_and_reset),
-		STATE_TEST(test_refused_classes),
-		STATE_TEST(test_seventeenth_class),
-		STATE_TEST(test_slots_are_used_again_late),
-		STATE_TEST(test_delete_and_revert),
-		STATE_TEST(test_config_and_calls_together),
-		STATE_TEST(test_files_take_over_a_class_of_a_call),
-		STATE_TEST(test_refused_configurations),
 		STATE_TEST(test_strongest_speaker_wins),
 		STATE_TEST(test_whole_subtree),
 		STATE_TEST(test_protected_cgroups_are_passed_over),
@@ -960,9 +545,6 @@ int main(void)
 		STATE_TEST(test_expiry),
 		STATE_TEST(test_requests_are_kept_for_a_while),
 		STATE_TEST(test_snapshot_undoes_everything),
-		STATE_TEST(test_guarantees),
-		cmocka_unit_test(test_one_cpu),
-		cmocka_unit_test(test_random_guarantees),
 		STATE_TEST(test_random_steps_keep_the_invariants),
 	};
 

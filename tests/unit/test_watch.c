@@ -432,17 +432,19 @@ static void test_overflow_is_rescanned(void **state)
 	assert_non_null(cgroup_tree_find_path(f->tree, "/new/below"));
 }
 
-static void make_timer_due(struct fixture *f)
+/* As if the seconds had passed. */
+static void make_rescan_due(struct fixture *f)
 {
-	struct itimerspec soon = { .it_value.tv_nsec = 1000000 };
-
-	assert_int_equal(timerfd_settime(f->watch->timer_fd, 0, &soon, NULL), 0);
+	assert_int_not_equal(f->watch->rescan_at_ns, 0);
+	f->watch->rescan_at_ns = now_ns();
+	set_timer(f->watch, false);
+	assert_true(readable(f, 1000));
 }
 
 static void test_limit_of_watches(void **state)
 {
 	struct fixture *f = *state;
-	struct itimerspec left;
+	uint64_t due;
 
 	log_set_level(LOG_CRIT);
 	make(f, "a");
@@ -451,31 +453,35 @@ static void test_limit_of_watches(void **state)
 	watches_left = 2; /* the root and one more */
 	scan(f);
 	assert_int_equal(cgroup_watch_get_stats(f->watch)->unwatched, 2);
-	assert_int_equal(timerfd_gettime(f->watch->timer_fd, &left), 0);
-	assert_true(left.it_value.tv_sec > 0 || left.it_value.tv_nsec > 0);
+	due = f->watch->rescan_at_ns;
+	assert_true(due > now_ns());
+	/* Events do not put it off. */
+	make(f, "seen");
+	settle(f);
+	assert_int_equal(f->watch->rescan_at_ns, due);
 	/* No event for two of these: the rescan finds them. */
 	make(f, "a/x");
 	make(f, "b/x");
 	make(f, "c/x");
-	make_timer_due(f);
+	make_rescan_due(f);
 	WAIT_FOR(f, same(f));
 	assert_true(cgroup_watch_get_stats(f->watch)->rescans >= 1);
 	assert_int_equal(cgroup_watch_get_stats(f->watch)->lost_events, 0);
 	unmake(f, "a/x");
 	unmake(f, "b/x");
 	unmake(f, "c/x");
-	make_timer_due(f);
+	make_rescan_due(f);
 	WAIT_FOR(f, same(f));
 	/* The limit was raised: watches again, and no more rescans. */
 	watches_left = -1;
-	make_timer_due(f);
+	make_rescan_due(f);
 	WAIT_FOR(f, cgroup_watch_get_stats(f->watch)->unwatched == 0);
 	make(f, "a/y");
 	make(f, "c/y");
 	settle(f);
 	expect_same(f);
-	assert_int_equal(timerfd_gettime(f->watch->timer_fd, &left), 0);
-	assert_int_equal(left.it_value.tv_sec, 0);
+	assert_int_equal(f->watch->rescan_at_ns, 0);
+	assert_false(readable(f, 0));
 	log_set_level(LOG_INFO);
 }
 

@@ -77,7 +77,8 @@ watch_qemu() {
 	) &
 	timer_pid=$!
 	qemu_status=0
-	wait $qemu_pid || qemu_status=$?
+	# The braces keep the shell's own word about a killed child away.
+	{ wait $qemu_pid || qemu_status=$?; } 2>/dev/null
 	wait $cat_pid || :
 	[ ! -e /lab/late ] || code=124 fail "the guest was ended after $LIMIT s (--timeout)"
 	kill $timer_pid 2>/dev/null || :

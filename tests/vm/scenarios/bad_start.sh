@@ -73,7 +73,7 @@ refused "and mode active too" 7 "minimal" "$schedctl" mode active
 check "it was not disturbed either" test "$(kernel_ops)" = minimal
 unload_other
 check "afterwards the call works" "$schedctl" class set /t/web lc
-check "attached" wait_for 30 attached is_attached
+check "attached" wait_for 120 attached is_attached
 
 refused "an unreadable socket" 4 "ermission denied" setpriv --reuid 65534 --regid 65534 --clear-groups "$schedctl" --socket "$socket" status
 scenario_end

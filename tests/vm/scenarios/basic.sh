@@ -13,7 +13,7 @@ start_daemon
 check "starting changes nothing: not attached" is_detached
 check "status works while detached" "$schedctl" status
 check "class set is accepted" "$schedctl" class set /t/web lc
-check "naming a service attaches the scheduler" wait_for 30 attached is_attached
+check "naming a service attaches the scheduler" wait_for 120 attached is_attached
 check "is-active says so" "$schedctl" is-active -q
 check "the cgroup has the class" class_is /t/web latency-critical
 cgroup_make web/child
@@ -29,7 +29,7 @@ check "mode detached is carried out" "$schedctl" mode detached --yes
 check "the kernel's scheduler is back" wait_for 10 detached is_detached
 check "is-active says so too" bash -c "! '$schedctl' is-active -q"
 check "mode active attaches without any class" "$schedctl" mode active
-check "attached again" wait_for 30 attached is_attached
+check "attached again" wait_for 120 attached is_attached
 stop_daemon
 check "stopping gives the CPU back to the kernel" is_detached
 scenario_end

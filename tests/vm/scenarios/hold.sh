@@ -11,12 +11,12 @@ class_is() { [ "$("$schedctl" class get "$1" -o json | python3 -c 'import json,s
 cgroup_make web
 start_daemon
 check "class set" "$schedctl" class set /t/web lc
-check "attached" wait_for 30 attached is_attached
+check "attached" wait_for 120 attached is_attached
 kill_daemon
 check "kill -9: the kernel's scheduler is back" wait_for 5 detached is_detached
 start_daemon
 check "after a restart the assignment is back" class_is /t/web latency-critical
-check "and the scheduler" wait_for 30 attached is_attached
+check "and the scheduler" wait_for 120 attached is_attached
 
 echo S >/proc/sysrq-trigger
 check "SysRq-S: the kernel's scheduler is back" wait_for 5 detached is_detached
@@ -27,9 +27,9 @@ start_daemon
 check "after kill -9 it still holds" state_is held
 check "and is not attached" is_detached
 check "naming a mode ends the hold" "$schedctl" mode auto
-check "attached again" wait_for 30 attached is_attached
+check "attached again" wait_for 120 attached is_attached
 
 check "mode detached for a while" "$schedctl" mode detached --for 3s --yes
 check "detached" is_detached
-check "it returns by itself" wait_for 30 attached is_attached
+check "it returns by itself" wait_for 120 attached is_attached
 scenario_end

@@ -16,15 +16,15 @@ cgroup_make be
 start_daemon
 "$schedctl" class set /t/lc lc >/dev/null
 "$schedctl" class set /t/be be >/dev/null
-wait_for 30 attached is_attached
+wait_for 120 attached is_attached
 for _ in 1 2 3 4; do in_cgroup be "$bench/hog" -n 1 -s 0 >/dev/null & done
 in_cgroup lc "$bench/hog" -n 1 -s 0 >/dev/null &
 failures=0
 for ((i = 0; i < rounds; i++)); do
 	echo 0 >"$online"
-	wait_for 20 "attached on 2 CPUs" cpus_are 2 || failures=$((failures + 1))
+	wait_for 60 "attached on 2 CPUs" cpus_are 2 || failures=$((failures + 1))
 	echo 1 >"$online"
-	wait_for 20 "attached on 3 CPUs" cpus_are 3 || failures=$((failures + 1))
+	wait_for 60 "attached on 3 CPUs" cpus_are 3 || failures=$((failures + 1))
 done
 check_figure "$rounds times off and on, missing re-attachments" "$failures == 0"
 check "same daemon" kill -0 "$daemon_pid"

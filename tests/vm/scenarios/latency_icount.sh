@@ -16,7 +16,7 @@ for _ in 1 2; do in_cgroup be "$bench/hog" -n 1 -s 0 >/dev/null & done
 start_daemon
 "$schedctl" class set /t/lc lc >/dev/null
 "$schedctl" class set /t/be be >/dev/null
-wait_for 60 attached is_attached
+wait_for 180 attached is_attached
 result=$(probe)
 echo "# schedd: $result"
 check_figure "wake-up p99.9 in us" "$(field p999_us "$result") <= 40"

@@ -37,7 +37,7 @@ for ((round = 1; round <= rounds; round++)); do
 	wait_for 30 detached is_detached
 	measure default
 	"$schedctl" mode active >/dev/null
-	wait_for 30 attached is_attached
+	wait_for 120 attached is_attached
 	measure schedd
 done
 check_figure "LC sleeper p99 in us, half of the default's at most" \

@@ -17,7 +17,7 @@ promtool_quiet() {
 cgroup_make web
 start_daemon
 "$schedctl" class set /t/web lc >/dev/null
-wait_for 30 attached is_attached
+wait_for 120 attached is_attached
 fetch /metrics 'text/plain;version=0.0.4' >"$work/text"
 # One render a second is the limit; a second snapshot must not differ because of it.
 fetch /metrics 'application/openmetrics-text;version=1.0.0' >"$work/openmetrics"

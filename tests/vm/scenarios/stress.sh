@@ -38,7 +38,7 @@ cgroup_make be
 start_daemon
 "$schedctl" class set /t/lc lc >/dev/null
 "$schedctl" class set /t/be be >/dev/null
-wait_for 30 attached is_attached
+wait_for 120 attached is_attached
 for _ in 1 2 3 4; do in_cgroup be "$bench/hog" -n 1 -s 0 >/dev/null & done
 
 in_cgroup be stress-ng --quiet --affinity 2 --affinity-delay 1 --affinity-rand --timeout "${seconds}s" >/dev/null 2>&1 &

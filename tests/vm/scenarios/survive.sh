@@ -70,7 +70,7 @@ stop_load
 start_daemon
 "$schedctl" class set /t/lc lc >/dev/null
 "$schedctl" class set /t/be be >/dev/null
-wait_for 30 attached is_attached
+wait_for 120 attached is_attached
 start_load
 (in_cgroup be bash -c "$(declare -f beat); beat '$work/be.beat'") &
 be_beat=$!
