@@ -93,9 +93,11 @@ int daemon_apply_classes(struct daemon *d)
 	if (!d->sched)
 		return 0;
 	for (uint32_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		if (!d->state->classes[i].used)
-			continue;
-		class_to_bpf(&d->state->classes[i], &conf);
+		/* Told too: a deleted class must not live on in BPF. */
+		if (d->state->classes[i].used)
+			class_to_bpf(&d->state->classes[i], &conf);
+		else
+			conf = (struct schedd_class_conf){ 0 };
 		r = sched_set_class(d->sched, i, &conf);
 		if (r < 0 && !first)
 			first = log_error_errno(r, "cannot tell BPF of class %s", d->state->classes[i].name);

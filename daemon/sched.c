@@ -106,6 +106,21 @@ static void set_load_values(struct sched *s, const struct topo *topo, uint64_t h
 		s->skel->struct_ops.schedd_ops->timeout_ms = (uint32_t)o->timeout_ms;
 }
 
+/*
+ * Where tasks that may not start at once come back by themselves (7.1 on), the
+ * older callback for CPUs taken by real-time tasks is not needed and warned about.
+ */
+static bool kernel_has_enq_immed(void)
+{
+	struct sched_probe probe;
+
+	sched_probe(&probe);
+	for (size_t i = 0; i < probe.nr_features; i++)
+		if (strcmp(probe.features[i].name, "enq_immed") == 0)
+			return probe.features[i].present;
+	return false;
+}
+
 static int open_object(struct sched *s, const struct topo *topo, uint64_t hotplug_seq, const struct sched_options *o)
 {
 	struct bpf_program *p;
@@ -115,6 +130,8 @@ static int open_object(struct sched *s, const struct topo *topo, uint64_t hotplu
 	if (!s->skel)
 		return -errno;
 	set_load_values(s, topo, hotplug_seq, o);
+	if (kernel_has_enq_immed())
+		s->skel->struct_ops.schedd_ops->cpu_release = NULL;
 	bpf_object__for_each_program(p, s->skel->obj)
 		bpf_program__set_autoattach(p, false);
 	r = bpf_map__set_max_entries(s->skel->maps.cpu_stats, topo->nr_possible);

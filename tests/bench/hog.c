@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 	int n = 1, seconds = 10, cpu = -1, c;
 	pid_t pids[MAX_HOGS];
 	struct hog *hogs;
+	uint64_t end_ns;
 
 	while ((c = getopt(argc, argv, "n:s:p:")) != -1) {
 		if (c == 'n')
@@ -120,7 +121,8 @@ int main(int argc, char **argv)
 			compute(&hogs[i]);
 		}
 	}
-	for (int ms = 0; !over && (!seconds || ms < seconds * 1000); ms += 50)
+	end_ns = sample_now_ns() + seconds * 1000000000ULL;
+	while (!over && (!seconds || sample_now_ns() < end_ns))
 		usleep(50000);
 	for (int i = 0; i < n; i++)
 		kill(pids[i], SIGKILL);

@@ -233,7 +233,7 @@ main() {
 	unshare --mount --propagation private --pid --fork --kill-child "$0" --inner "$ROOT.partial" 9>&- &
 	child=$!
 	# The braces keep the shell's own word about a killed child away.
-	trap '{ kill -KILL $child; wait $child; } 2>/dev/null; echo "${0##*/}: interrupted; the next run starts again" >&2; exit 130' INT TERM HUP
+	trap '{ kill -KILL $child; wait $child || :; } 2>/dev/null; echo "${0##*/}: interrupted; the next run starts again" >&2; exit 130' INT TERM HUP
 	wait $child || exit 1
 	echo "$want" >"$ROOT.partial/$STAMP"
 	mv "$ROOT.partial" "$ROOT"
