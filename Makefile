@@ -44,7 +44,7 @@ tests:        ## build every test, benchmark and demo program
 check-unit:   ## unit tests, simulation, style, arrows, manual pages: seconds, no root
 check-style:  ## only the scripts of tests/check
 format:       ## clang-format on every C file
-lint:         ## clang-format (check only), clang-tidy, shellcheck
+lint:         ## shellcheck, clang-tidy, clang-format (check only)
 fuzz:         ## build the fuzzers with clang, into build/fuzz
 
 ifneq ($(NATIVE),1)
@@ -252,14 +252,14 @@ SHELL_FILES = $(shell grep -rlE '^\#!.*\b(ba)?sh\b' tests deploy .ci 2>/dev/null
 format:
 	$(Q)clang-format-19 -i $(C_FILES)
 lint: $(PROTO_H) $(GEN)/version.h $(GEN)/schedd.skel.h $(GEN)/bpf_hash.h
-	$(call say,LINT,clang-format)
-	$(Q)clang-format-19 --dry-run --Werror $(C_FILES)
 	$(call say,LINT,shellcheck)
-	$(Q)shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
+	$(Q)shellcheck -x -P SCRIPTDIR -e SC2119 $(SHELL_FILES)
 	$(call say,LINT,clang-tidy)
 	$(Q)printf '%s\n' $(wildcard daemon/*.c daemon/base/*.c cgroup/*.c api/*.c api/ctl/*.c) | \
-		xargs -P $$(nproc) -n 4 sh -c 'clang-tidy-19 --quiet --warnings-as-errors="*" "$$@" -- \
-			-std=gnu11 -D_GNU_SOURCE -I. -isystem $(GEN) 2>/dev/null' sh
+		xargs -r -P $$(nproc) -n 4 clang-tidy-19 --quiet --warnings-as-errors='*' \
+			$(addprefix --extra-arg=,-std=gnu11 -D_GNU_SOURCE -I. -isystem $(GEN)) 2>/dev/null
+	$(call say,LINT,clang-format)
+	$(Q)clang-format-19 --dry-run --Werror $(C_FILES)
 
 -include $(shell find $(OBJ) build/obj -name '*.d' 2>/dev/null)
 

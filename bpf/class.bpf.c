@@ -131,7 +131,7 @@ static __always_inline int class_conf_check(const struct schedd_class_conf *conf
 static __noinline void class_derive(void)
 {
 	u32 masks[SCHEDD_NR_KINDS] = {};
-	u32 restricted = 0, next = 0, i;
+	u32 restricted = 0, limited = 0, next = 0, i;
 
 	bpf_for(i, 0, SCHEDD_MAX_CLASSES) {
 		struct schedd_class_conf *conf = conf_of(i);
@@ -141,10 +141,17 @@ static __noinline void class_derive(void)
 		masks[conf->kind & KIND_MASK] |= 1U << i;
 		if (conf->flags & (SCHEDD_CLASS_LEND_NEVER | SCHEDD_CLASS_EXCLUSIVE_SMT))
 			restricted = 1;
+		if (conf->burst_cpus < nr_cpus)
+			limited = 1;
 	}
-	bpf_for(i, 0, SCHEDD_NR_KINDS)
-		kind_classes[i & KIND_MASK] = masks[i & KIND_MASK];
+	bpf_for(i, 0, SCHEDD_NR_KINDS) {
+		u32 mask = masks[i & KIND_MASK];
+
+		kind_classes[i & KIND_MASK] = mask;
+		sole_class[i & KIND_MASK] = mask && !(mask & (mask - 1)) ? schedd_log2(mask) + 1 : 0;
+	}
 	lending_restricted = restricted;
+	bursts_limited = limited;
 
 	bpf_for(i, 0, SCHEDD_MAX_CLASSES) {
 		u32 n = conf_of(i)->flags & SCHEDD_CLASS_USED ? conf_of(i)->guarantee_cpus : 0, k;

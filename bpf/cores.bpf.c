@@ -8,11 +8,12 @@
  * before it may be wrong and is then refused.
  */
 
+/* Without a plan, or with a stale one, ownership is what the guarantees alone say. */
 static __always_inline u32 owner_of(u32 cpu, struct schedd_cpu_state *state)
 {
 	struct schedd_shared *words = shared_words();
 
-	if (words && words->fallback_active)
+	if (words && (words->fallback_active || !words->plan_generation))
 		return static_owner[cpu & CPU_MASK];
 	return state->owner;
 }
@@ -80,6 +81,19 @@ static __always_inline bool may_preempt(struct schedd_cpu_state *state, u32 kind
 }
 
 /*
+ * A CPU of the class's own, while it holds less than its guarantee: whatever
+ * else runs there is a guest, and dispatch serves the owner first.
+ */
+static __always_inline bool may_reclaim(u32 cpu, struct schedd_cpu_state *state, u32 class_idx)
+{
+	u32 rank = state->rank, guarantee = conf_of(class_idx)->guarantee_cpus;
+
+	return guarantee && rank > SCHEDD_RANK_IDLE && rank < SCHEDD_RANK_AWAY &&
+	       state->class_idx != class_idx && owner_of(cpu, state) == class_idx + 1 &&
+	       cpus_held(class_idx) < guarantee;
+}
+
+/*
  * In one class only virtual time decides, with a margin, so that a service's
  * CPU-bound thread does not make its own request threads wait for a tick.
  */
@@ -89,24 +103,48 @@ static __always_inline bool may_preempt_own_class(u32 cpu, struct schedd_cpu_sta
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	u64 ran, running;
 
-	if (state->rank != t->kind || state->class_idx != t->class_idx)
+	if (state->class_idx != t->class_idx ||
+	    (state->rank != t->kind && !(state->rank == SCHEDD_RANK_AWAY && c->owner_run)))
 		return false;
 	ran = schedd_delta(now, c->run_start, MAX_DELTA_NS);
 	running = c->run_vtime + schedd_vtime_step(ran, c->run_weight);
 	return schedd_vtime_before(t->vtime + wakeup_gran_ns, running);
 }
 
-/* Does somebody of a kind above wait where this CPU would serve it? */
-static __always_inline bool higher_waits(struct cpu_ctx *c, struct llc_ctx *l, u32 kind)
+/* The same as waiting_kind, less the classes that hold as many CPUs as they may. */
+static __noinline bool kind_waits_within_burst(u32 cpu, u32 kind)
 {
-	u32 waiting = 0;
+	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
+	u32 i;
 
-	if (kind < SCHEDD_KIND_LATENCY_CRITICAL)
-		waiting += c->waiting[SCHEDD_KIND_LATENCY_CRITICAL] +
-			   l->waiting_kind[SCHEDD_KIND_LATENCY_CRITICAL];
-	if (kind < SCHEDD_KIND_NORMAL)
-		waiting += c->waiting[SCHEDD_KIND_NORMAL] + l->waiting_kind[SCHEDD_KIND_NORMAL];
-	return waiting != 0;
+	bpf_for(i, 0, SCHEDD_MAX_CLASSES) {
+		if (l->waiting[i & CLASS_MASK] && class_has_kind(i, kind) && within_burst(i))
+			return true;
+	}
+	return false;
+}
+
+/* Does somebody of a kind above wait where this CPU would serve it? */
+static __always_inline bool higher_waits(u32 cpu, u32 kind)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
+
+	if (kind < SCHEDD_KIND_LATENCY_CRITICAL) {
+		if (c->waiting[SCHEDD_KIND_LATENCY_CRITICAL])
+			return true;
+		if (l->waiting_kind[SCHEDD_KIND_LATENCY_CRITICAL] &&
+		    (!bursts_limited || kind_waits_within_burst(cpu, SCHEDD_KIND_LATENCY_CRITICAL)))
+			return true;
+	}
+	if (kind < SCHEDD_KIND_NORMAL) {
+		if (c->waiting[SCHEDD_KIND_NORMAL])
+			return true;
+		if (l->waiting_kind[SCHEDD_KIND_NORMAL] &&
+		    (!bursts_limited || kind_waits_within_burst(cpu, SCHEDD_KIND_NORMAL)))
+			return true;
+	}
+	return false;
 }
 
 static __always_inline bool kind_waits(struct cpu_ctx *c, struct llc_ctx *l, u32 kind)
@@ -163,6 +201,39 @@ static __noinline s32 victim_in_llc(struct task_struct *p, u32 llc, u32 kind)
 	return best;
 }
 
+static __noinline s32 reclaim_in_llc(struct task_struct *p, u32 llc, u32 class_idx)
+{
+	struct llc_ctx *l = llc_ctx_of(llc);
+	u32 n = l->nr_cpus, i;
+
+	bpf_for(i, 0, n) {
+		u32 cpu = cpu_order[(l->first_cpu + i) & CPU_MASK];
+		struct schedd_cpu_state *state = state_of(cpu);
+
+		if (state && !state->pending && may_reclaim(cpu, state, class_idx) &&
+		    bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
+			return cpu;
+	}
+	return -1;
+}
+
+static __always_inline s32 pick_reclaim(struct task_struct *p, s32 prev_cpu, u32 class_idx)
+{
+	u32 home = llc_of(prev_cpu), i;
+	s32 cpu;
+
+	if (!conf_of(class_idx)->guarantee_cpus)
+		return -1;
+	cpu = reclaim_in_llc(p, home, class_idx);
+	bpf_for(i, 0, nr_llcs) {
+		if (cpu >= 0)
+			break;
+		if (i != home)
+			cpu = reclaim_in_llc(p, i, class_idx);
+	}
+	return cpu;
+}
+
 /* A CPU that the reflex may take for p, the LLC of prev_cpu first; -1 if there is none. */
 static __always_inline s32 pick_victim(struct task_struct *p, s32 prev_cpu, u32 class_idx,
 				       u32 kind)
@@ -170,6 +241,9 @@ static __always_inline s32 pick_victim(struct task_struct *p, s32 prev_cpu, u32 
 	u32 home = llc_of(prev_cpu), i;
 	s32 cpu;
 
+	cpu = pick_reclaim(p, prev_cpu, class_idx);
+	if (cpu >= 0)
+		return cpu;
 	if (kind <= SCHEDD_KIND_BEST_EFFORT || !within_burst(class_idx))
 		return -1;
 	if (victim_score(prev_cpu, kind) == 3 && bpf_cpumask_test_cpu(prev_cpu, p->cpus_ptr))
@@ -222,6 +296,16 @@ static __always_inline s32 claim_idle(struct task_struct *p, s32 prev_cpu, u32 c
 			cpu = idle_in_llc(p, i, class_idx, kind);
 	}
 	return cpu;
+}
+
+/* Is this CPU the task's own class's, which holds no more than its guarantee? */
+static __always_inline bool runs_as_owner(u32 cpu, struct schedd_cpu_state *state,
+					  struct task_ctx *t)
+{
+	u32 guarantee = conf_of(t->class_idx)->guarantee_cpus;
+
+	return guarantee && owner_of(cpu, state) == t->class_idx + 1U &&
+	       cpus_held(t->class_idx) <= guarantee;
 }
 
 /* Moves the held counters from what the CPU ran before; class 0 = nobody. */
@@ -368,4 +452,25 @@ int schedd_apply_plan(struct schedd_apply_plan_args *args)
 	args->ret_kicked = kicked;
 	args->ret_result = 0;
 	return 0;
+}
+
+/* CPUs sorted by LLC, so that a search walks neighbours first without a mask. */
+static __noinline void sort_cpus(void)
+{
+	u32 llc, cpu;
+
+	/* In memory, not on the stack: the verifier would follow every value of it. */
+	sorted_cpus = 0;
+	bpf_for(llc, 0, nr_llcs) {
+		struct llc_ctx *l = llc_ctx_of(llc);
+
+		l->first_cpu = sorted_cpus;
+		bpf_for(cpu, 0, nr_cpus) {
+			if (llc_of(cpu) != llc || !cpu_topo[cpu & CPU_MASK].online)
+				continue;
+			cpu_order[sorted_cpus & CPU_MASK] = cpu;
+			sorted_cpus++;
+		}
+		l->nr_cpus = sorted_cpus - l->first_cpu;
+	}
 }

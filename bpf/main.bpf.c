@@ -56,7 +56,6 @@ static __always_inline void charge(struct task_ctx *t, u32 cpu, struct schedd_cp
 				   struct schedd_cpu_stats *stats, u64 now)
 {
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
-	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
 	u64 ran = schedd_delta(now, c->run_start, MAX_DELTA_NS);
 	u64 kthread = c->kthread_ns;
 
@@ -64,7 +63,7 @@ static __always_inline void charge(struct task_ctx *t, u32 cpu, struct schedd_cp
 	c->run_start = now;
 	c->run_vtime = t->vtime;
 	stats_ran(stats, owner_of(cpu, state), t->class_idx, ran);
-	floor_charge(c, l, c->first_run ? SCHEDD_NR_KINDS : t->kind, ran, c->floor_run);
+	floor_charge(c, c->first_run ? SCHEDD_NR_KINDS : t->kind, ran, c->floor_run);
 	if (c->first_run)
 		kthread += ran * (100 - kthread_share_pct) / 100;
 	else
@@ -100,51 +99,114 @@ s32 SCHEDD_OPS(select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 	if (cpu >= 0)
 		return cpu;
 	/* The waker's run queue needs no remote lock, and the waker often sleeps soon. */
-	if ((u32)p->nr_cpus_allowed >= nr_cpus && llc_of(this_cpu) == llc_of(prev_cpu))
+	if (llc_of(this_cpu) == llc_of(prev_cpu) &&
+	    ((u32)p->nr_cpus_allowed >= nr_cpus || covers_llc(p, llc_of(this_cpu))))
 		return this_cpu;
 	return prev_cpu;
 }
 
-/* Starts p on this CPU at once if its record, exact under the lock, allows it. */
+/*
+ * May p wait in the local queue for the running task to stop?  That spares a
+ * queue and a dispatch where nothing is lost by it: p can go nowhere else, or
+ * its waker is about to sleep, and nobody is passed over.
+ */
+static __always_inline bool may_follow(struct task_struct *p, struct task_ctx *t, u32 cpu,
+				       struct schedd_cpu_state *state, u64 enq_flags)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
+
+	return (enq_flags & ENQ_WAKEUP) && state->rank == t->kind && !c->behind && !l->kthreads &&
+	       ((t->flags & TASK_SYNC) || is_pinned(p)) && !kind_waits(c, l, t->kind) &&
+	       !higher_waits(cpu, t->kind);
+}
+
+enum take_how {
+	CPU_REFUSED,
+	CPU_FREE,
+	CPU_PREEMPT,
+	CPU_FOLLOW,
+};
+
+/* What the record, exact under the lock, allows this task to do. */
+static __always_inline u32 judge_cpu(struct task_struct *p, struct task_ctx *t, u32 cpu,
+				     struct schedd_cpu_state *state, u64 now, u64 enq_flags)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+
+	if (state->rank == SCHEDD_RANK_IDLE)
+		return is_pinned(p) || (within_burst(t->class_idx) &&
+					may_borrow(cpu, state, t->class_idx, t->kind)) ?
+			       CPU_FREE :
+			       CPU_REFUSED;
+	if ((may_preempt(state, t->kind) && within_burst(t->class_idx)) ||
+	    may_reclaim(cpu, state, t->class_idx))
+		return CPU_PREEMPT;
+	if (state->rank == SCHEDD_RANK_LATENCY_CRITICAL && floor_wake(c, t->kind, now)) {
+		t->flags |= TASK_FLOOR;
+		return CPU_PREEMPT;
+	}
+	if (!(t->flags & TASK_SYNC) && may_preempt_own_class(cpu, state, t, now))
+		return CPU_PREEMPT;
+	return may_follow(p, t, cpu, state, enq_flags) ? CPU_FOLLOW : CPU_REFUSED;
+}
+
+/* Starts p on this CPU at once, or right after the running task. */
 static __always_inline bool take_cpu(struct task_struct *p, struct task_ctx *t, u32 cpu,
 				     struct schedd_cpu_state *state,
 				     struct schedd_cpu_stats *stats, u64 now, u64 enq_flags)
 {
+	struct schedd_class_stats *s = class_stats(stats, t->class_idx);
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
-	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
-	bool preempt = false;
+	u32 how;
 
-	if (state->rank == SCHEDD_RANK_AWAY)
+	if (state->rank == SCHEDD_RANK_AWAY && !c->owner_run)
 		return false;
 	if (state->pending) {
 		stats->reflex_lost++;
 		return false;
 	}
-	if (state->rank == SCHEDD_RANK_IDLE) {
-		if (!is_pinned(p) && !may_borrow(cpu, state, t->class_idx, t->kind))
-			return false;
-	} else if (may_preempt(state, t->kind) && within_burst(t->class_idx)) {
-		preempt = true;
-	} else if (t->flags & TASK_SYNC) {
-		/* Behind the waker, but only if nobody is passed over by that. */
-		if (state->rank != t->kind || higher_waits(c, l, t->kind) ||
-		    kind_waits(c, l, t->kind))
-			return false;
-	} else if (may_preempt_own_class(cpu, state, t, now)) {
-		preempt = true;
-	} else {
+	how = judge_cpu(p, t, cpu, state, now, enq_flags);
+	if (how == CPU_REFUSED)
 		return false;
-	}
-	state->pending = 1;
+	s->dispatch_direct++;
 	t->granted_ns = next_slice(t);
-	class_stats(stats, t->class_idx)->dispatch_direct++;
-	if (preempt) {
-		class_stats(stats, t->class_idx)->preemptions++;
+	if (how == CPU_FOLLOW) {
+		c->behind = 1;
+	} else {
+		state->pending = 1;
+		/* With company in the local queue the kernel would hand an IMMED task back. */
+		if (ENQ_HAS_IMMED && !c->behind)
+			enq_flags |= ENQ_IMMED;
+	}
+	if (how == CPU_PREEMPT) {
+		enq_flags |= ENQ_PREEMPT;
+		s->preemptions++;
 		class_stats(stats, state->class_idx)->preempted++;
 	}
-	kernel_insert(p, SCX_DSQ_LOCAL, t->granted_ns,
-		      (t->flags & TASK_SYNC) ? enq_flags : local_flags(enq_flags, preempt));
+	kernel_insert(p, SCX_DSQ_LOCAL, t->granted_ns, enq_flags);
 	return true;
+}
+
+/* After a task was queued: an idle CPU, or one that runs a lower kind, is told to look. */
+static __always_inline void find_a_cpu(struct task_struct *p, struct task_ctx *t, u32 cpu,
+				       struct schedd_cpu_state *state)
+{
+	s32 found;
+
+	if (is_pinned(p)) {
+		if (state->rank == SCHEDD_RANK_IDLE)
+			scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+		return;
+	}
+	found = claim_idle(p, cpu, t->class_idx, t->kind);
+	if (found >= 0) {
+		scx_bpf_kick_cpu(found, SCX_KICK_IDLE);
+		return;
+	}
+	found = pick_victim(p, cpu, t->class_idx, t->kind);
+	if (found >= 0)
+		scx_bpf_kick_cpu(found, SCX_KICK_PREEMPT);
 }
 
 /*
@@ -171,36 +233,16 @@ static __always_inline bool enqueue_kthread(struct task_struct *p, struct task_c
 	if (pinned || (above && !state->pending && !(enq_flags & ENQ_REENQ))) {
 		if (above && state->rank != SCHEDD_RANK_IDLE)
 			enq_flags |= ENQ_PREEMPT;
-		if (!pinned)
-			enq_flags = local_flags(enq_flags, false);
+		if (!pinned && !c->behind && ENQ_HAS_IMMED)
+			enq_flags |= ENQ_IMMED;
 		kernel_insert(p, SCX_DSQ_LOCAL, t->granted_ns, enq_flags);
 		return true;
 	}
 	count_waiting(stats, t, PLACE_KTHREAD, llc_of(cpu), now);
 	kernel_insert_vtime(p, schedd_dsq_id(SCHEDD_DSQ_KTHREAD, 0, llc_of(cpu)), t->granted_ns,
 			    now, enq_flags);
+	find_a_cpu(p, t, cpu, state);
 	return true;
-}
-
-/* After a task was queued: an idle CPU, or one that runs a lower kind, is told to look. */
-static __always_inline void find_a_cpu(struct task_struct *p, struct task_ctx *t, u32 cpu,
-				       struct schedd_cpu_state *state)
-{
-	s32 found;
-
-	if (is_pinned(p)) {
-		if (state->rank == SCHEDD_RANK_IDLE)
-			scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
-		return;
-	}
-	found = claim_idle(p, cpu, t->class_idx, t->kind);
-	if (found >= 0) {
-		scx_bpf_kick_cpu(found, SCX_KICK_IDLE);
-		return;
-	}
-	found = pick_victim(p, cpu, t->class_idx, t->kind);
-	if (found >= 0)
-		scx_bpf_kick_cpu(found, SCX_KICK_PREEMPT);
 }
 
 void SCHEDD_OPS(enqueue, struct task_struct *p, u64 enq_flags)
@@ -243,71 +285,17 @@ static __always_inline void keep_running(struct task_struct *prev, struct task_c
 	c->first_run = 0;
 	c->run_begin = now;
 	c->run_weight = t->weight;
-	t->flags &= ~(TASK_FIRST | TASK_YIELDED);
+	t->flags &= ~(TASK_FIRST | TASK_FLOOR | TASK_YIELDED);
 	t->granted_ns = class_slice_ns(t->class_idx);
 	prev->scx.slice = t->granted_ns;
 	state->class_idx = t->class_idx;
-	state->rank = floor_run ? SCHEDD_RANK_AWAY : t->kind;
 	hold_cpu(cpu, t->class_idx + 1, t->kind);
+	c->owner_run = !floor_run && runs_as_owner(cpu, state, t);
+	state->rank = floor_run || c->owner_run ? SCHEDD_RANK_AWAY : t->kind;
+	note_saturation(c, state->rank, now);
 	class_stats(stats, t->class_idx)->dispatch_kept++;
-}
-
-/* A kind whose floor is due goes before the higher ones that wait. */
-static __always_inline u32 take_floor(u32 cpu, u32 prev_kind, struct task_ctx *prev_t, u64 now)
-{
-	struct cpu_ctx *c = cpu_ctx_of(cpu);
-	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
-	u32 kind, taken;
-
-	for (kind = SCHEDD_KIND_NORMAL; kind >= SCHEDD_KIND_BEST_EFFORT; kind--) {
-		if (!floor_due(c, l, kind, now))
-			continue;
-		if (prev_kind <= kind && !higher_waits(c, l, kind))
-			continue;
-		taken = take_kind(cpu, kind, PICK_FORCED, prev_t);
-		if (taken == TAKE_NONE)
-			continue;
-		c->floor_kind = kind;
-		return taken;
-	}
-	return TAKE_NONE;
-}
-
-/* The owner of this CPU, while it waits below its guarantee, before any rank. */
-static __always_inline bool take_owner(u32 cpu, struct schedd_cpu_state *state)
-{
-	u32 owner = owner_of(cpu, state), llc = llc_of(cpu), class_idx;
-
-	if (!owner)
-		return false;
-	class_idx = (owner - 1) & CLASS_MASK;
-	if (!conf_of(class_idx)->guarantee_cpus || !llc_ctx_of(llc)->waiting[class_idx] ||
-	    cpus_held(class_idx) - (cpu_ctx_of(cpu)->held_class == owner) >=
-		    conf_of(class_idx)->guarantee_cpus)
-		return false;
-	if (!kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_CLASS, class_idx, llc)))
-		return false;
-	cpu_ctx_of(cpu)->owner_first = owner;
-	return true;
-}
-
-/* Strictly by rank; what runs now goes on before lower ranks and before other LLCs. */
-static __always_inline u32 take_by_rank(u32 cpu, struct schedd_cpu_state *state, u32 prev_kind,
-					struct task_ctx *prev_t)
-{
-	u32 taken;
-	int kind;
-
-	for (kind = SCHEDD_KIND_LATENCY_CRITICAL; kind >= SCHEDD_KIND_BEST_EFFORT; kind--) {
-		taken = take_kind(cpu, kind, 0, prev_t);
-		if (taken != TAKE_NONE)
-			return taken;
-		if (prev_kind == (u32)kind && may_borrow(cpu, state, prev_t->class_idx, kind))
-			return TAKE_PREV;
-		if (nr_llcs > 1 && take_from_other_llcs(cpu, kind))
-			return TAKE_MOVED;
-	}
-	return TAKE_NONE;
+	if (floor_run)
+		class_stats(stats, t->class_idx)->floor_served++;
 }
 
 void SCHEDD_OPS(dispatch, s32 cpu, struct task_struct *prev)
@@ -323,8 +311,8 @@ void SCHEDD_OPS(dispatch, s32 cpu, struct task_struct *prev)
 	if (!state || !stats)
 		return;
 	state->pending = 0;
+	c->behind = 0;
 	c->floor_kind = 0;
-	c->owner_first = 0;
 	if (prev && (prev->scx.flags & SCX_TASK_QUEUED)) {
 		prev_t = task_ctx_of(prev);
 		if (prev_t) {
@@ -336,24 +324,20 @@ void SCHEDD_OPS(dispatch, s32 cpu, struct task_struct *prev)
 	if (l->kthreads &&
 	    kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_KTHREAD, 0, llc_of(cpu))))
 		return;
-	taken = take_floor(cpu, prev_kind, prev_t, now);
-	if (taken == TAKE_NONE && take_owner(cpu, state))
-		return;
-	if (taken == TAKE_NONE)
-		taken = take_by_rank(cpu, state, prev_kind, prev_t);
+	taken = take_next(cpu, state, prev_kind, prev_t, now);
 	if (taken == TAKE_PREV && prev && prev_t)
 		keep_running(prev, prev_t, cpu, state, stats, now, c->floor_kind != 0);
-	else if (taken == TAKE_NONE)
-		take_from_other_cpus(cpu, llc_of(cpu));
 }
 
-static __always_inline u32 rank_of_run(struct task_ctx *t, struct cpu_ctx *c)
+/* After hold_cpu(), which counts this CPU. */
+static __always_inline u32 rank_of_run(struct task_ctx *t, u32 cpu, struct schedd_cpu_state *state)
 {
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+
 	c->first_run = !!(t->flags & TASK_FIRST);
-	c->floor_run = c->floor_kind && c->floor_kind == t->kind;
-	if (c->first_run || c->floor_run || c->owner_first == t->class_idx + 1)
-		return SCHEDD_RANK_AWAY;
-	return t->kind;
+	c->floor_run = (t->flags & TASK_FLOOR) || (c->floor_kind && c->floor_kind == t->kind);
+	c->owner_run = !c->first_run && !c->floor_run && runs_as_owner(cpu, state, t);
+	return c->first_run || c->floor_run || c->owner_run ? SCHEDD_RANK_AWAY : t->kind;
 }
 
 void SCHEDD_OPS(running, struct task_struct *p)
@@ -377,16 +361,17 @@ void SCHEDD_OPS(running, struct task_struct *p)
 	c->run_vtime = t->vtime;
 	c->run_weight = t->weight;
 	c->idle_retries = 0;
+	c->behind = 0;
 	clock = &l->vclock[t->kind & KIND_MASK];
 	if (schedd_vtime_before(*clock, t->vtime))
 		*clock = t->vtime;
 	state->class_idx = t->class_idx;
-	state->rank = rank_of_run(t, c);
+	hold_cpu(cpu, t->class_idx + 1, t->kind);
+	state->rank = rank_of_run(t, cpu, state);
+	note_saturation(c, state->rank, now);
 	if (c->floor_run)
 		class_stats(stats, t->class_idx)->floor_served++;
 	c->floor_kind = 0;
-	c->owner_first = 0;
-	hold_cpu(cpu, t->class_idx + 1, t->kind);
 	clear_sibling(cpu, t->class_idx);
 	/*
 	 * A full barrier: whoever queues something counts it and then looks at
@@ -395,7 +380,7 @@ void SCHEDD_OPS(running, struct task_struct *p)
 	 */
 	__sync_fetch_and_add(&state->run_seq, 1);
 	if (state->rank != SCHEDD_RANK_AWAY && may_preempt(state, SCHEDD_RANK_AWAY) &&
-	    higher_waits(c, l, t->kind) &&
+	    higher_waits(cpu, t->kind) &&
 	    schedd_delta(now, c->last_self_kick, MAX_DELTA_NS) > SELF_KICK_GAP_NS) {
 		c->last_self_kick = now;
 		scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
@@ -419,11 +404,12 @@ void SCHEDD_OPS(stopping, struct task_struct *p, bool runnable)
 	if (runnable && !(t->flags & (TASK_YIELDED | TASK_FIRST)) &&
 	    t->granted_ns > ran + MIN_REST_NS)
 		t->rest_ns = t->granted_ns - ran;
-	t->flags &= ~(TASK_YIELDED | TASK_FIRST);
+	t->flags &= ~(TASK_YIELDED | TASK_FIRST | TASK_FLOOR);
 	if (!runnable)
 		stats_quiescent(stats, t);
 	c->first_run = 0;
 	c->floor_run = 0;
+	c->owner_run = 0;
 	/* Until something else starts, the CPU may be with a real-time task. */
 	state->rank = SCHEDD_RANK_AWAY;
 }
@@ -454,10 +440,10 @@ void SCHEDD_OPS(tick, struct task_struct *p)
 		return;
 	kind = t->kind;
 	charge(t, cpu, state, stats, now);
-	if (higher_waits(c, l, kind) && above_guarantee(t->class_idx)) {
+	if (higher_waits(cpu, kind) && above_guarantee(t->class_idx)) {
 		stats->tick_rescues++;
 		p->scx.slice = 0;
-	} else if (l->kthreads || (kind > SCHEDD_KIND_NORMAL &&
+	} else if (l->kthreads || owner_waits(cpu, state) || (kind > SCHEDD_KIND_NORMAL &&
 				   floor_due(c, l, SCHEDD_KIND_NORMAL, now)) ||
 		   (kind > SCHEDD_KIND_BEST_EFFORT &&
 		    floor_due(c, l, SCHEDD_KIND_BEST_EFFORT, now))) {
@@ -487,6 +473,7 @@ void SCHEDD_OPS(update_idle, s32 cpu, bool idle)
 	if (!state)
 		return;
 	state->pending = 0;
+	c->behind = 0;
 	update_cpuperf(cpu, c, now, !idle ? false : true);
 	if (!idle) {
 		state->rank = SCHEDD_RANK_AWAY;
@@ -494,9 +481,10 @@ void SCHEDD_OPS(update_idle, s32 cpu, bool idle)
 	}
 	state->rank = SCHEDD_RANK_IDLE;
 	hold_cpu(cpu, 0, 0);
+	note_saturation(c, SCHEDD_RANK_IDLE, now);
 	/* The same barrier as in running. */
 	__sync_fetch_and_add(&state->run_seq, 1);
-	if ((l->kthreads || higher_waits(c, l, SCHEDD_KIND_NONE) ||
+	if ((l->kthreads || higher_waits(cpu, SCHEDD_KIND_NONE) ||
 	     kind_waits(c, l, SCHEDD_KIND_BEST_EFFORT)) &&
 	    c->idle_retries < MAX_IDLE_RETRIES) {
 		c->idle_retries++;
@@ -547,98 +535,6 @@ void SCHEDD_OPS(enable, struct task_struct *p)
 void SCHEDD_OPS(disable, struct task_struct *p)
 {
 	forget_counts(p);
-}
-
-static __always_inline void dump_line(char *fmt, u64 *data, u32 size)
-{
-	scx_bpf_dump_bstr(fmt, data, size);
-}
-
-void SCHEDD_OPS(dump_cpu, struct scx_dump_ctx *dctx, s32 cpu, bool idle)
-{
-	static char fmt[] = "schedd: rank=%llu class=%llu pending=%llu owner=%llu waiting be=%llu "
-			    "normal=%llu lc=%llu debt be=%lld normal=%lld";
-	struct schedd_cpu_state *state = state_of(cpu);
-	struct cpu_ctx *c = cpu_ctx_of(cpu);
-	u64 data[9];
-
-	if (!state || idle)
-		return;
-	data[0] = state->rank;
-	data[1] = state->class_idx;
-	data[2] = state->pending;
-	data[3] = state->owner;
-	data[4] = c->waiting[SCHEDD_KIND_BEST_EFFORT];
-	data[5] = c->waiting[SCHEDD_KIND_NORMAL];
-	data[6] = c->waiting[SCHEDD_KIND_LATENCY_CRITICAL];
-	data[7] = c->debt_ns[SCHEDD_KIND_BEST_EFFORT];
-	data[8] = c->debt_ns[SCHEDD_KIND_NORMAL];
-	dump_line(fmt, data, sizeof(data));
-}
-
-void SCHEDD_OPS(dump_task, struct scx_dump_ctx *dctx, struct task_struct *p)
-{
-	static char fmt[] = "schedd: class=%llu kind=%llu place=%llu where=%llu vtime=%llu clock=%llu";
-	struct task_ctx *t = task_ctx_of(p);
-	u64 data[6];
-
-	if (!t)
-		return;
-	data[0] = t->class_idx;
-	data[1] = t->kind;
-	data[2] = t->place;
-	data[3] = t->where;
-	data[4] = t->vtime;
-	data[5] = llc_ctx_of(t->dom_llc)->vclock[t->dom_kind & KIND_MASK];
-	dump_line(fmt, data, sizeof(data));
-}
-
-/* CPUs sorted by LLC, so that a search walks neighbours first without a mask. */
-static __noinline void sort_cpus(void)
-{
-	u32 llc, cpu;
-
-	/* In memory, not on the stack: the verifier would follow every value of it. */
-	sorted_cpus = 0;
-	bpf_for(llc, 0, nr_llcs) {
-		struct llc_ctx *l = llc_ctx_of(llc);
-
-		l->first_cpu = sorted_cpus;
-		bpf_for(cpu, 0, nr_cpus) {
-			if (llc_of(cpu) != llc || !cpu_topo[cpu & CPU_MASK].online)
-				continue;
-			cpu_order[sorted_cpus & CPU_MASK] = cpu;
-			sorted_cpus++;
-		}
-		l->nr_cpus = sorted_cpus - l->first_cpu;
-	}
-}
-
-static __noinline s32 create_queues(void)
-{
-	s32 err;
-	u32 i, k;
-
-	bpf_for(i, 0, nr_llcs) {
-		err = scx_bpf_create_dsq(schedd_dsq_id(SCHEDD_DSQ_KTHREAD, 0, i), -1);
-		if (err)
-			return err;
-		bpf_for(k, 0, SCHEDD_MAX_CLASSES) {
-			err = scx_bpf_create_dsq(schedd_dsq_id(SCHEDD_DSQ_CLASS, k, i), -1);
-			if (err)
-				return err;
-		}
-	}
-	bpf_for(i, 0, nr_cpus) {
-		if (!cpu_topo[i & CPU_MASK].online)
-			continue;
-		bpf_for(k, SCHEDD_KIND_BEST_EFFORT, SCHEDD_NR_KINDS) {
-			err = scx_bpf_create_dsq(schedd_dsq_id(SCHEDD_DSQ_CPU, k, i), -1);
-			if (err)
-				return err;
-		}
-	}
-	return 0;
 }
 
 s32 SCHEDD_OPS_SLEEPABLE(init)

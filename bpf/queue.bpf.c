@@ -7,16 +7,6 @@
  * All queues are ordered by virtual time; one domain per kind and LLC.
  */
 
-static __always_inline u64 local_flags(u64 enq_flags, bool preempt)
-{
-	if (preempt)
-		enq_flags |= ENQ_PREEMPT;
-	/* Where the kernel can, a task that may not start at once comes back to us. */
-	if (ENQ_HAS_IMMED)
-		enq_flags |= ENQ_IMMED;
-	return enq_flags;
-}
-
 /* The BPF prologue may have disabled migration of the current task itself. */
 static __always_inline bool migration_disabled(struct task_struct *p)
 {
@@ -248,6 +238,21 @@ static __noinline bool take_any_class(u32 cpu, u32 llc, u32 kind, bool forced)
 	return false;
 }
 
+/* The only queue of the kind that has anything, when that takes no comparison; else 0. */
+static __always_inline u64 sole_queue(u32 cpu, u32 kind)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
+	u32 sole = sole_class[kind & KIND_MASK];
+
+	if (c->waiting[kind & KIND_MASK])
+		return l->waiting_kind[kind & KIND_MASK] ? 0 :
+							   schedd_dsq_id(SCHEDD_DSQ_CPU, kind, cpu);
+	if (!sole || lending_restricted || bursts_limited)
+		return 0;
+	return schedd_dsq_id(SCHEDD_DSQ_CLASS, sole - 1, llc_of(cpu));
+}
+
 enum take_result {
 	TAKE_NONE,
 	TAKE_MOVED,
@@ -258,12 +263,16 @@ enum take_result {
  * Serves one kind.  prev_t is the task that runs now when it could go on and is
  * of this kind: it competes by virtual time, for it is in no queue.
  */
-static __always_inline u32 take_kind(u32 cpu, u32 kind, u32 flags, struct task_ctx *prev_t)
+static __noinline u32 take_kind(u32 cpu, u32 kind, u32 flags, struct task_ctx *prev_t)
 {
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	u64 sole;
 
 	if (!kind_waits(c, llc_ctx_of(llc_of(cpu)), kind))
 		return TAKE_NONE;
+	sole = prev_t && prev_t->kind == kind ? 0 : sole_queue(cpu, kind);
+	if (sole && kernel_move_to_local(sole))
+		return TAKE_MOVED;
 	pick_queue(cpu, kind, flags);
 	if (!c->best.dsq)
 		return TAKE_NONE;
@@ -313,43 +322,200 @@ static __noinline bool take_from_other_cpus(u32 cpu, u32 llc)
 	return false;
 }
 
-/* The kind is owed a floor slice and has waited for it. */
+/*
+ * Latency-critical work has left no pause for a while.  Only then do normal
+ * tasks get their floor in small pieces: a burst must not be cut in two.
+ */
+static __always_inline bool is_saturated(struct cpu_ctx *c, u64 now)
+{
+	return c->saturated_since &&
+	       schedd_delta(now, c->saturated_since, MAX_DELTA_NS) >= FLOOR_STREAK_NS;
+}
+
+static __always_inline bool floor_owed(struct cpu_ctx *c, u32 kind, u64 now)
+{
+	s64 debt = c->debt_ns[kind & KIND_MASK];
+
+	return debt >= (s64)floor_slice_ns ||
+	       (kind == SCHEDD_KIND_NORMAL && debt >= (s64)(floor_slice_ns / 4) &&
+		is_saturated(c, now));
+}
+
+/* The kind is owed a floor run and has waited for it. */
 static __always_inline bool floor_due(struct cpu_ctx *c, struct llc_ctx *l, u32 kind, u64 now)
 {
 	u64 since;
 
 	kind &= KIND_MASK;
-	if (c->debt_ns[kind] < (s64)floor_slice_ns || !kind_waits(c, l, kind))
+	if (!kind_waits(c, l, kind) || !floor_owed(c, kind, now))
 		return false;
 	since = c->waiting[kind] ? c->waiting_since[kind] : l->waiting_since[kind];
 	return schedd_delta(now, since, MAX_DELTA_NS) >= floor_wait_ns;
 }
 
 /*
- * Debts of the kinds below: a share of the time for which they were outranked.
- * Credit for at most one slice is kept while nobody waits, so that a task that
- * wakes rarely under a full load need not first save up for its turn.
+ * A normal task that wakes up under latency-critical saturation, with credit:
+ * it need not wait for the tick.
  */
-static __always_inline void floor_charge(struct cpu_ctx *c, struct llc_ctx *l, u32 kind,
-					 u64 ran_ns, bool floor_run)
+static __always_inline bool floor_wake(struct cpu_ctx *c, u32 kind, u64 now)
 {
-	s64 owed = ran_ns * floor_ppm / 1000000, cap;
-	u32 k;
+	return kind == SCHEDD_KIND_NORMAL && is_saturated(c, now) && floor_owed(c, kind, now);
+}
 
-	for (k = SCHEDD_KIND_BEST_EFFORT; k < SCHEDD_KIND_LATENCY_CRITICAL; k++) {
-		s64 debt = c->debt_ns[k];
-
-		if (k < kind) {
-			cap = floor_slice_ns * (kind_waits(c, l, k) ? 2 : 1);
-			if (debt < cap)
-				debt = debt + owed < cap ? debt + owed : cap;
-		} else if (k == kind && (floor_run || debt > 0)) {
-			s64 least = floor_run ? -(s64)FLOOR_DEBIT_NS : 0;
-
-			debt -= ran_ns;
-			if (debt < least)
-				debt = least;
-		}
-		c->debt_ns[k] = debt;
+/* Only what runs by its rank ends a saturation, not what went before the rest. */
+static __always_inline void note_saturation(struct cpu_ctx *c, u32 rank, u64 now)
+{
+	if (rank != SCHEDD_RANK_LATENCY_CRITICAL) {
+		if (rank != SCHEDD_RANK_AWAY)
+			c->saturated_since = 0;
+	} else if (!c->saturated_since) {
+		c->saturated_since = now;
 	}
+}
+
+/*
+ * Debts of the kinds below: a share of the time for which they were outranked.
+ * Credit for two slices is kept while nobody waits, so that a task that wakes
+ * rarely under a full load need not first save up for its turn.
+ */
+static __always_inline s64 floor_debt(s64 debt, u32 kind, u32 ran_kind, u64 ran_ns, bool floor_run)
+{
+	s64 owed = ran_ns * floor_ppm / 1000000, cap = 2 * floor_slice_ns;
+	s64 least = floor_run ? -(s64)FLOOR_DEBIT_NS : 0;
+
+	if (kind < ran_kind)
+		return debt + owed < cap ? debt + owed : cap;
+	if (kind > ran_kind || (!floor_run && debt <= 0))
+		return debt;
+	debt -= ran_ns;
+	return debt > least ? debt : least;
+}
+
+static __always_inline void floor_charge(struct cpu_ctx *c, u32 kind, u64 ran_ns, bool floor_run)
+{
+	s64 *normal = &c->debt_ns[SCHEDD_KIND_NORMAL];
+	s64 *best_effort = &c->debt_ns[SCHEDD_KIND_BEST_EFFORT];
+
+	*normal = floor_debt(*normal, SCHEDD_KIND_NORMAL, kind, ran_ns, floor_run);
+	*best_effort = floor_debt(*best_effort, SCHEDD_KIND_BEST_EFFORT, kind, ran_ns, floor_run);
+}
+
+/* A kind whose floor is due goes before the higher ones that wait. */
+static __noinline u32 take_floor(u32 cpu, u32 kind, u32 prev_kind, struct task_ctx *prev_t, u64 now)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
+	u32 taken;
+
+	if (!floor_due(c, l, kind, now))
+		return TAKE_NONE;
+	if (prev_kind <= kind && !higher_waits(cpu, kind))
+		return TAKE_NONE;
+	taken = take_kind(cpu, kind, PICK_FORCED, prev_t);
+	if (taken != TAKE_NONE)
+		c->floor_kind = kind;
+	return taken;
+}
+
+/* Would one more CPU leave the owner of this one within its guarantee? */
+static __always_inline bool owner_below_guarantee(u32 cpu, u32 owner)
+{
+	u32 class_idx = (owner - 1) & CLASS_MASK, guarantee = conf_of(class_idx)->guarantee_cpus;
+
+	/* This CPU counts as held by what ran here last. */
+	return owner && guarantee &&
+	       cpus_held(class_idx) - (cpu_ctx_of(cpu)->held_class == owner) < guarantee;
+}
+
+static __always_inline bool owner_waits(u32 cpu, struct schedd_cpu_state *state)
+{
+	u32 owner = owner_of(cpu, state);
+
+	return owner && llc_ctx_of(llc_of(cpu))->waiting[(owner - 1) & CLASS_MASK] &&
+	       owner_below_guarantee(cpu, owner);
+}
+
+/*
+ * The owner below its guarantee, before any rank.  What it runs already competes
+ * by virtual time: it goes on unless the queue's head is before it.
+ */
+static __always_inline u32 take_owner(u32 cpu, struct schedd_cpu_state *state,
+				      struct task_ctx *prev_t)
+{
+	u32 owner = owner_of(cpu, state), llc = llc_of(cpu);
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	bool prev_is_owner = prev_t && prev_t->class_idx + 1U == owner &&
+			     !(prev_t->flags & TASK_YIELDED);
+
+	if (!owner_below_guarantee(cpu, owner))
+		return TAKE_NONE;
+	c->best.dsq = 0;
+	if (llc_ctx_of(llc)->waiting[(owner - 1) & CLASS_MASK])
+		pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CLASS, owner - 1, llc));
+	if (prev_is_owner && (!c->best.dsq || schedd_vtime_before(prev_t->vtime, c->best.vtime)))
+		return TAKE_PREV;
+	return c->best.dsq && kernel_move_to_local(c->best.dsq) ? TAKE_MOVED : TAKE_NONE;
+}
+
+/* What runs now goes on before its own kind in other LLCs, and before lower ranks. */
+static __noinline u32 take_rank(u32 cpu, u32 kind, u32 prev_kind, struct task_ctx *prev_t)
+{
+	struct schedd_cpu_state *state = state_of(cpu);
+	u32 taken = take_kind(cpu, kind, 0, prev_t);
+
+	if (taken != TAKE_NONE || !state)
+		return taken;
+	if (prev_kind == kind && prev_t && may_borrow(cpu, state, prev_t->class_idx, kind))
+		return TAKE_PREV;
+	if (nr_llcs > 1 && take_from_other_llcs(cpu, kind))
+		return TAKE_MOVED;
+	return TAKE_NONE;
+}
+
+/* Debts first, then the owner's due, then strictly by rank, then the neighbours. */
+static __always_inline u32 take_next(u32 cpu, struct schedd_cpu_state *state, u32 prev_kind,
+				     struct task_ctx *prev_t, u64 now)
+{
+	u32 taken = take_floor(cpu, SCHEDD_KIND_NORMAL, prev_kind, prev_t, now);
+
+	if (taken == TAKE_NONE)
+		taken = take_floor(cpu, SCHEDD_KIND_BEST_EFFORT, prev_kind, prev_t, now);
+	if (taken == TAKE_NONE)
+		taken = take_owner(cpu, state, prev_t);
+	if (taken == TAKE_NONE)
+		taken = take_rank(cpu, SCHEDD_KIND_LATENCY_CRITICAL, prev_kind, prev_t);
+	if (taken == TAKE_NONE)
+		taken = take_rank(cpu, SCHEDD_KIND_NORMAL, prev_kind, prev_t);
+	if (taken == TAKE_NONE)
+		taken = take_rank(cpu, SCHEDD_KIND_BEST_EFFORT, prev_kind, prev_t);
+	if (taken == TAKE_NONE && take_from_other_cpus(cpu, llc_of(cpu)))
+		taken = TAKE_MOVED;
+	return taken;
+}
+
+static __noinline s32 create_queues(void)
+{
+	s32 err;
+	u32 i, k;
+
+	bpf_for(i, 0, nr_llcs) {
+		err = scx_bpf_create_dsq(schedd_dsq_id(SCHEDD_DSQ_KTHREAD, 0, i), -1);
+		if (err)
+			return err;
+		bpf_for(k, 0, SCHEDD_MAX_CLASSES) {
+			err = scx_bpf_create_dsq(schedd_dsq_id(SCHEDD_DSQ_CLASS, k, i), -1);
+			if (err)
+				return err;
+		}
+	}
+	bpf_for(i, 0, nr_cpus) {
+		if (!cpu_topo[i & CPU_MASK].online)
+			continue;
+		bpf_for(k, SCHEDD_KIND_BEST_EFFORT, SCHEDD_NR_KINDS) {
+			err = scx_bpf_create_dsq(schedd_dsq_id(SCHEDD_DSQ_CPU, k, i), -1);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
 }

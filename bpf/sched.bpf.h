@@ -25,6 +25,7 @@
 #define FLOOR_DEBIT_NS (8 * NSEC_PER_MSEC)    /* a floor run costs at most this in advance */
 #define SELF_KICK_GAP_NS NSEC_PER_MSEC        /* one correction per CPU and gap: no livelock */
 #define LEND_VALVE_NS NSEC_PER_SEC            /* "never lent" gives way to starvation */
+#define FLOOR_STREAK_NS (10 * NSEC_PER_MSEC)  /* higher kinds without a pause: saturation */
 #define MAX_IDLE_RETRIES 3
 
 enum queue_place {
@@ -39,6 +40,7 @@ enum task_flag {
 	TASK_FIRST = 1 << 1,   /* a kernel thread whose next run ranks above every class */
 	TASK_SYNC = 1 << 2,    /* its waker is about to sleep */
 	TASK_CLASSED = 1 << 3, /* class_idx has been looked up */
+	TASK_FLOOR = 1 << 4,   /* its next run is a floor run */
 };
 
 /* Of a task.  Serialised by the lock of the run queue the task is on. */
@@ -77,14 +79,16 @@ struct cpu_ctx {
 	u32 first_run;    /* a kernel thread above every class runs */
 	u32 floor_kind;   /* kind that dispatch chose because of its floor, 0 = none */
 	u32 floor_run;    /* such a choice is running */
-	u32 owner_first;  /* dispatch chose the owner below its guarantee */
+	u32 owner_run;    /* the owner runs within its guarantee */
 	u32 held_class;   /* class + 1 that held[] counts for this CPU */
 	u32 held_kind;
+	u32 behind;       /* one task waits in the local queue for the running one to stop */
 	u32 idle_retries;
 	s64 debt_ns[SCHEDD_NR_KINDS];
 	u64 waiting_since[SCHEDD_NR_KINDS];
 	u64 kthread_ns;   /* decaying time of kernel threads that went first */
 	u64 last_self_kick;
+	u64 saturated_since; /* latency-critical work without a pause, floors apart; 0 = no */
 	u64 busy_since;
 	u64 busy_ns;
 	u64 perf_at;
@@ -180,8 +184,8 @@ struct {
 
 /*
  * What set_class told, and what follows from it.  Static keeps a variable out
- * of the skeleton; the two flags would be narrowed to a byte by that, and then
- * differ from their BTF.
+ * of the skeleton; the flags would be narrowed to a byte by that, and then differ
+ * from their BTF.
  */
 static struct schedd_class_conf class_conf[SCHEDD_MAX_CLASSES] = {
 	[SCHEDD_CLASS_NORMAL] = {
@@ -208,7 +212,13 @@ static u32 kind_classes[SCHEDD_NR_KINDS] = {
 	[SCHEDD_KIND_NORMAL] = 1 << SCHEDD_CLASS_NORMAL,
 	[SCHEDD_KIND_LATENCY_CRITICAL] = 1 << SCHEDD_CLASS_LATENCY_CRITICAL,
 };
+static u8 sole_class[SCHEDD_NR_KINDS] = { /* class + 1 when the kind has only one, else 0 */
+	[SCHEDD_KIND_BEST_EFFORT] = SCHEDD_CLASS_BEST_EFFORT + 1,
+	[SCHEDD_KIND_NORMAL] = SCHEDD_CLASS_NORMAL + 1,
+	[SCHEDD_KIND_LATENCY_CRITICAL] = SCHEDD_CLASS_LATENCY_CRITICAL + 1,
+};
 u32 lending_restricted; /* some class lends never or wants whole cores */
+u32 bursts_limited;     /* some class may not hold every CPU */
 u32 attached;
 u32 sorted_cpus;        /* length of cpu_order */
 

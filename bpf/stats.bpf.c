@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * stats.bpf.c - counters and wake-up latency histograms
+ * stats.bpf.c - counters, wake-up latency histograms, and the dump after an error
  *
  * Each block belongs to one CPU and is written with that CPU's run queue
  * locked, so plain additions are exact.  What was added under one class is
@@ -68,4 +68,48 @@ static __always_inline void stats_ran(struct schedd_cpu_stats *stats, u32 owner,
 		class_stats(stats, class_idx)->borrowed_ns += ran_ns;
 		class_stats(stats, owner - 1)->lent_ns += ran_ns;
 	}
+}
+
+static __always_inline void dump_line(char *fmt, u64 *data, u32 size)
+{
+	scx_bpf_dump_bstr(fmt, data, size);
+}
+
+void SCHEDD_OPS(dump_cpu, struct scx_dump_ctx *dctx, s32 cpu, bool idle)
+{
+	static char fmt[] = "schedd: rank=%llu class=%llu pending=%llu owner=%llu waiting be=%llu "
+			    "normal=%llu lc=%llu debt be=%lld normal=%lld";
+	struct schedd_cpu_state *state = state_of(cpu);
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	u64 data[9];
+
+	if (!state || idle)
+		return;
+	data[0] = state->rank;
+	data[1] = state->class_idx;
+	data[2] = state->pending;
+	data[3] = state->owner;
+	data[4] = c->waiting[SCHEDD_KIND_BEST_EFFORT];
+	data[5] = c->waiting[SCHEDD_KIND_NORMAL];
+	data[6] = c->waiting[SCHEDD_KIND_LATENCY_CRITICAL];
+	data[7] = c->debt_ns[SCHEDD_KIND_BEST_EFFORT];
+	data[8] = c->debt_ns[SCHEDD_KIND_NORMAL];
+	dump_line(fmt, data, sizeof(data));
+}
+
+void SCHEDD_OPS(dump_task, struct scx_dump_ctx *dctx, struct task_struct *p)
+{
+	static char fmt[] = "schedd: class=%llu kind=%llu place=%llu where=%llu vtime=%llu clock=%llu";
+	struct task_ctx *t = task_ctx_of(p);
+	u64 data[6];
+
+	if (!t)
+		return;
+	data[0] = t->class_idx;
+	data[1] = t->kind;
+	data[2] = t->place;
+	data[3] = t->where;
+	data[4] = t->vtime;
+	data[5] = llc_ctx_of(t->dom_llc)->vclock[t->dom_kind & KIND_MASK];
+	dump_line(fmt, data, sizeof(data));
 }

@@ -12,16 +12,18 @@ port_used() {
 }
 
 service_check() {
-	command -v memcached >/dev/null || die "memcached is not installed: 'apt install memcached'"
+	command -v redis-server >/dev/null || die "redis is not installed: 'apt install redis-server'"
 	port_used "$SERVICE_PORT" && die "port $SERVICE_PORT on 127.0.0.1 is in use: end that program or choose another with SERVICE_PORT=N"
 	return 0
 }
 
+# Without files: what is measured is the service, not a disk.
 service_start() {
-	in_cgroup service memcached -u nobody -t 1 -m 64 -l 127.0.0.1 -p "$SERVICE_PORT" -U 0 2>"$TMP/service.err" &
+	in_cgroup service setpriv --reuid=65534 --regid=65534 --clear-groups redis-server --bind 127.0.0.1 \
+		--port "$SERVICE_PORT" --save '' --appendonly no --daemonize no >"$TMP/service.log" 2>&1 &
 	# It ends by cgroup.kill, which the shell would announce.
 	disown
-	within 20 port_used "$SERVICE_PORT" || die "memcached does not listen on port $SERVICE_PORT: $(tail -n 1 "$TMP/service.err")"
+	within 20 port_used "$SERVICE_PORT" || die "redis does not listen on port $SERVICE_PORT: $(tail -n 1 "$TMP/service.log")"
 }
 
 wants() {

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # demo.sh - one real service next to hungry batch work, three ways of sharing the CPUs
 #
-# usage: demo.sh [--rounds N] [--seconds S] [--rate R] [--columns LIST] [--check]
+# usage: demo.sh [--rounds N] [--seconds S] [--rate R] [--columns LIST] [--results FILE] [--check]
 #   --rounds N      measurements of each column (3)
-#   --seconds S     length of one measurement (8)
+#   --seconds S     length of one measurement (10)
 #   --rate R        requests per second (default: 40 % of what the service does alone)
 #   --columns LIST  of default,weights,schedd
+#   --results FILE  append each measurement to it as NAME=value fields
 #   --check         exit 1 when the goals are missed or other load spoilt the figures
 #
-# Needs root, cgroup2 with the cpu controller, a kernel with sched_ext, memcached
-# and a built tree. Everything it makes is gone when it ends, Ctrl-C included.
+# Needs root, cgroup2 with the cpu controller, a kernel with sched_ext, redis and
+# a built tree. Everything it makes is gone when it ends, Ctrl-C included.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd -P)
 BUILD=${BUILD:-$here/../../build}
@@ -22,13 +23,14 @@ BUILD=${BUILD:-$here/../../build}
 . "$here/report.sh"
 
 ROUNDS=3
-SECONDS_EACH=8
+SECONDS_EACH=10
 WARMUP=1
 RATE=
 COLUMNS_WANTED=default,weights,schedd
+RESULTS=/dev/null
 CHECK=no
-# The request: forty values of 200 bytes, as a page that is put together from a cache asks for them.
-CLIENT_OPTIONS=(--connections 8 --keys 40 --value 200)
+# The request: how many members two sets have in common, as in "who likes both".
+CLIENT_OPTIONS=(--connections 8 --members 2000)
 # Above this share of a measurement taken by the host it is thrown away.
 NOISE_PERMILLE=50
 # No measurement is repeated when that would go beyond this many seconds in all.
@@ -37,13 +39,14 @@ TIME_LIMIT=${TIME_LIMIT:-205}
 options() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--rounds | --seconds | --rate | --columns)
+		--rounds | --seconds | --rate | --columns | --results)
 			[ $# -ge 2 ] || die "$1 needs a value (see the head of tests/demo/demo.sh)"
 			;;&
 		--rounds) ROUNDS=$2; shift ;;
 		--seconds) SECONDS_EACH=$2; shift ;;
 		--rate) RATE=$2; shift ;;
 		--columns) COLUMNS_WANTED=$2; shift ;;
+		--results) RESULTS=$2; shift ;;
 		--check) CHECK=yes ;;
 		-h | --help) sed -n '3,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
 		*) die "unknown option $1 (see the head of tests/demo/demo.sh)" ;;
@@ -72,10 +75,10 @@ calibrate() {
 	column_enter default
 	service_start
 	line=$(in_cgroup client "$BUILD/tests/demo/openloop" --connect "$SERVICE_PORT" --calibrate \
-		--warmup 0.5 --seconds 2.5 "${CLIENT_OPTIONS[@]}") || die "the client could not measure memcached alone"
+		--warmup 0.5 --seconds 2.5 "${CLIENT_OPTIONS[@]}") || die "the client could not measure redis alone"
 	ALONE=$(field rate "$line")
 	end_processes
-	[ "${ALONE:-0}" -ge 10 ] || die "memcached alone answered only ${ALONE:-0} requests a second: the machine is too busy for a demo"
+	[ "${ALONE:-0}" -ge 10 ] || die "redis alone answered only ${ALONE:-0} requests a second: the machine is too busy for a demo"
 	RATE=${RATE:-$((ALONE * 40 / 100))}
 	say "The service alone answers $ALONE requests a second; the demo asks for $RATE."
 }
@@ -85,7 +88,7 @@ measure() {
 	local seed=$1 column=$2 start batch_pid noise_pid client_pid window=(--seconds "$SECONDS_EACH")
 
 	service_start
-	# The client stores its keys in the quiet before the batch starts.
+	# The client fills the sets in the quiet before the batch starts.
 	start=$(after "$(awk -v w="$WARMUP" 'BEGIN { print w + 2 }')")
 	in_cgroup client "$BUILD/tests/demo/openloop" --connect "$SERVICE_PORT" --rate "$RATE" --seed "$seed" \
 		--start-at "$start" --warmup "$WARMUP" "${window[@]}" "${CLIENT_OPTIONS[@]}" >"$TMP/client" 2>"$TMP/client.err" &
@@ -121,7 +124,7 @@ measure_clean() {
 		fi
 		say "  thrown away, again"
 	done
-	echo "round=$round column=$column $line" >>"$TMP/results"
+	echo "round=$round column=$column $line" | tee -a "$RESULTS" >>"$TMP/results"
 	progress "$round" "$column" "$line"
 }
 
@@ -132,7 +135,7 @@ main() {
 	service_check
 	column_check
 	HOGS=$((2 * $(nproc)))
-	say "memcached, one client that asks at a fixed rate, $HOGS CPU-hungry batch processes on $(nproc) CPUs."
+	say "redis, one client that asks at a fixed rate, $HOGS CPU-hungry batch processes on $(nproc) CPUs."
 	calibrate
 	local round i n=${#COLUMN_LIST[@]}
 	for ((round = 1; round <= ROUNDS; round++)); do

@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 		fputs("hostnoise: needs the right to use SCHED_FIFO\n", stderr);
 		return 1;
 	}
-	printf("lost_permille=%llu max_us=%llu\n",
+	printf("lost_permille=%llu latest_us=%llu\n",
 	       (unsigned long long)(sum.late * 1000 / sum.wakeups), (unsigned long long)(sum.max_ns / 1000));
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * openloop.c - memcached client that sends at fixed times, whatever the service does
+ * openloop.c - redis client that sends at fixed times, whatever the service does
  *
  * A client that waits for one reply before it sends the next request leaves out
  * exactly the requests that would have waited longest. Here the times to send are
@@ -17,7 +17,7 @@
 
 #include "clock.h"
 #include "hist.h"
-#include "mcconn.h"
+#include "redisconn.h"
 
 enum {
 	MAX_CONNS = 64,
@@ -28,7 +28,7 @@ enum {
 struct options {
 	const char *where;
 	unsigned int conns;
-	struct mc_shape shape;
+	unsigned int members;		/* of each set: the work in one request */
 	double rate;			/* requests per second; 0: closed loop */
 	double warmup_s, seconds;
 	int constant;
@@ -39,9 +39,8 @@ struct options {
 struct client {
 	const struct options *opt;
 	int epoll_fd;
-	unsigned int reply_bytes;
-	struct mc_conn *conns;
-	uint64_t key_seed;
+	struct redis_conn *conns;
+	uint64_t set_seed;
 	uint64_t *send_ns;		/* the schedule */
 	unsigned int nr_send, next, first_measured;
 	uint64_t now_ns;		/* when the replies being taken were read */
@@ -52,7 +51,7 @@ struct client {
 
 static double random_unit(uint64_t *seed)
 {
-	return (mc_random(seed) + 0.5) / (UINT64_C(1) << 31);
+	return (redis_random(seed) + 0.5) / (UINT64_C(1) << 31);
 }
 
 /* Exponential with mean 1 by comparisons only (von Neumann, 1951): no mathematics library, same on every machine. */
@@ -113,15 +112,15 @@ static void client_reply(void *arg, uint64_t intended_ns, int ok)
 	hist_add(&cl->latency, latency_ns);
 }
 
-static void client_drop(struct client *cl, struct mc_conn *c)
+static void client_drop(struct client *cl, struct redis_conn *c)
 {
 	fprintf(stderr, "openloop: connection lost: %s\n", strerror(-c->dead));
-	mc_fail_pending(c, client_reply, cl);
+	redis_fail_pending(c, client_reply, cl);
 	close(c->fd);
 	c->fd = -1;
 }
 
-static int client_watch(struct client *cl, struct mc_conn *c, int op)
+static int client_watch(struct client *cl, struct redis_conn *c, int op)
 {
 	struct epoll_event ev = { .events = EPOLLIN | (c->out_len ? EPOLLOUT : 0), .data.ptr = c };
 
@@ -134,27 +133,26 @@ static int client_open(struct client *cl)
 	int r;
 
 	cl->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	cl->reply_bytes = mc_reply_bytes(&o->shape);
 	cl->conns = calloc(o->conns, sizeof(*cl->conns));
 	if (cl->epoll_fd < 0 || !cl->conns)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < o->conns; i++) {
-		struct mc_conn *c = &cl->conns[i];
+		struct redis_conn *c = &cl->conns[i];
 
-		c->fd = mc_open(o->where);
+		c->fd = redis_open(o->where);
 		if (c->fd < 0)
 			return c->fd;
 	}
-	r = mc_store_all(cl->conns[0].fd, o->shape.value_bytes);
+	r = redis_fill(cl->conns[0].fd, o->members);
 	for (unsigned int i = 0; i < o->conns && r == 0; i++)
 		r = client_watch(cl, &cl->conns[i], EPOLL_CTL_ADD);
 	return r;
 }
 
-static void client_send(struct client *cl, struct mc_conn *c, uint64_t intended_ns)
+static void client_send(struct client *cl, struct redis_conn *c, uint64_t intended_ns)
 {
 	unsigned int had = c->out_len;
-	int r = c->fd < 0 ? -ENOTCONN : mc_request(c, &cl->opt->shape, &cl->key_seed, intended_ns);
+	int r = c->fd < 0 ? -ENOTCONN : redis_request(c, &cl->set_seed, intended_ns);
 
 	if (r < 0)
 		client_reply(cl, intended_ns, 0);
@@ -164,17 +162,17 @@ static void client_send(struct client *cl, struct mc_conn *c, uint64_t intended_
 		client_drop(cl, c);
 }
 
-static void client_event(struct client *cl, struct mc_conn *c, uint32_t events)
+static void client_event(struct client *cl, struct redis_conn *c, uint32_t events)
 {
 	if (c->fd < 0)
 		return;
 	if (events & EPOLLOUT) {
-		mc_flush(c);
+		redis_flush(c);
 		if (!c->out_len)
 			client_watch(cl, c, EPOLL_CTL_MOD);
 	}
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		mc_receive(c, cl->reply_bytes, client_reply, cl);
+		redis_receive(c, client_reply, cl);
 	if (c->dead)
 		client_drop(cl, c);
 }
@@ -196,7 +194,7 @@ static unsigned int client_pending(const struct client *cl)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < cl->opt->conns; i++)
-		n += mc_pending(&cl->conns[i]);
+		n += redis_pending(&cl->conns[i]);
 	return n;
 }
 
@@ -205,10 +203,10 @@ static void client_expire(struct client *cl)
 {
 	cl->now_ns = clock_now_ns();
 	for (unsigned int i = 0; i < cl->opt->conns; i++) {
-		struct mc_conn *c = &cl->conns[i];
+		struct redis_conn *c = &cl->conns[i];
 
 		for (; c->head != c->tail; c->head++) {
-			uint64_t intended_ns = c->intended_ns[c->head % MC_PENDING];
+			uint64_t intended_ns = c->intended_ns[c->head % RC_PENDING];
 
 			if (intended_ns < cl->opt->start_ns)
 				continue;
@@ -242,7 +240,7 @@ static void run_closed(struct client *cl)
 {
 	for (uint64_t now; (now = clock_now_ns()) < cl->end_ns;) {
 		for (unsigned int i = 0; i < cl->opt->conns; i++)
-			if (!mc_pending(&cl->conns[i]))
+			if (!redis_pending(&cl->conns[i]))
 				client_send(cl, &cl->conns[i], now);
 		client_wait(cl, cl->end_ns);
 	}
@@ -269,14 +267,13 @@ static int usage(void)
 	      "  --warmup S          sent before, not counted (1)\n"
 	      "  --seconds S         measured part (8)\n"
 	      "  --connections N     (8)\n"
-	      "  --keys N            keys in one get (16)\n"
-	      "  --value BYTES       (200)\n"
+	      "  --members N         of each set: a request asks how many two sets have in common (2000)\n"
 	      "  --constant          equal gaps instead of a Poisson process\n"
-	      "  --seed N            of arrivals and keys (1)\n", stderr);
+	      "  --seed N            of arrivals and of the sets asked for (1)\n", stderr);
 	return 2;
 }
 
-enum { OPT_CONNECT = 1, OPT_RATE, OPT_CALIBRATE, OPT_START, OPT_WARMUP, OPT_SECONDS, OPT_CONNS, OPT_KEYS, OPT_VALUE,
+enum { OPT_CONNECT = 1, OPT_RATE, OPT_CALIBRATE, OPT_START, OPT_WARMUP, OPT_SECONDS, OPT_CONNS, OPT_MEMBERS,
        OPT_CONSTANT, OPT_SEED };
 
 static int option_set(struct options *o, int c, const char *arg, const char **start_at)
@@ -289,8 +286,7 @@ static int option_set(struct options *o, int c, const char *arg, const char **st
 	case OPT_WARMUP: o->warmup_s = strtod(arg, NULL); return 0;
 	case OPT_SECONDS: o->seconds = strtod(arg, NULL); return 0;
 	case OPT_CONNS: o->conns = atoi(arg); return 0;
-	case OPT_KEYS: o->shape.keys_per_get = atoi(arg); return 0;
-	case OPT_VALUE: o->shape.value_bytes = atoi(arg); return 0;
+	case OPT_MEMBERS: o->members = atoi(arg); return 0;
 	case OPT_CONSTANT: o->constant = 1; return 0;
 	case OPT_SEED: o->seed = strtoull(arg, NULL, 0); return 0;
 	default: return -EINVAL;
@@ -307,8 +303,7 @@ static int parse(int argc, char **argv, struct options *o)
 		{ "warmup", required_argument, NULL, OPT_WARMUP },
 		{ "seconds", required_argument, NULL, OPT_SECONDS },
 		{ "connections", required_argument, NULL, OPT_CONNS },
-		{ "keys", required_argument, NULL, OPT_KEYS },
-		{ "value", required_argument, NULL, OPT_VALUE },
+		{ "members", required_argument, NULL, OPT_MEMBERS },
 		{ "constant", no_argument, NULL, OPT_CONSTANT },
 		{ "seed", required_argument, NULL, OPT_SEED },
 		{ 0 },
@@ -322,8 +317,7 @@ static int parse(int argc, char **argv, struct options *o)
 			return -EINVAL;
 	if (optind != argc || !o->where || o->rate < 0 || o->seconds <= 0 || o->warmup_s < 0)
 		return -EINVAL;
-	if (o->conns < 1 || o->conns > MAX_CONNS || o->shape.keys_per_get < 1 || o->shape.keys_per_get > MC_MAX_GET ||
-	    o->shape.value_bytes < 1 || o->shape.value_bytes > MC_MAX_VALUE)
+	if (o->conns < 1 || o->conns > MAX_CONNS || o->members < 1 || o->members > RC_MAX_MEMBERS)
 		return -EINVAL;
 	o->start_ns = start_at ? clock_mono_from_epoch(start_at) : 0;
 	return 0;
@@ -331,24 +325,24 @@ static int parse(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .conns = 8, .shape = { 16, 200 }, .warmup_s = 1, .seconds = 8, .seed = 1 };
+	struct options opt = { .conns = 8, .members = 2000, .warmup_s = 1, .seconds = 8, .seed = 1 };
 	static struct client cl;
 	int r;
 
 	if (parse(argc, argv, &opt) < 0)
 		return usage();
 	cl.opt = &opt;
-	cl.key_seed = opt.seed;
+	cl.set_seed = opt.seed;
 	prctl(PR_SET_TIMERSLACK, 1);
 	r = client_open(&cl);
 	if (r < 0) {
-		fprintf(stderr, "openloop: cannot use memcached at %s: %s\n", opt.where, strerror(-r));
+		fprintf(stderr, "openloop: cannot use redis at %s: %s\n", opt.where, strerror(-r));
 		return 1;
 	}
 	if (!opt.start_ns)
 		opt.start_ns = clock_now_ns() + (uint64_t)(opt.warmup_s * NSEC_PER_SEC);
 	else if (clock_now_ns() + (uint64_t)(opt.warmup_s * NSEC_PER_SEC) > opt.start_ns) {
-		fputs("openloop: the keys were not stored in time for --start-at: the machine is too slow or too busy\n", stderr);
+		fputs("openloop: the sets were not filled in time for --start-at: the machine is too slow or too busy\n", stderr);
 		return 1;
 	}
 	cl.end_ns = opt.start_ns + (uint64_t)(opt.seconds * NSEC_PER_SEC);

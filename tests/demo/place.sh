@@ -52,7 +52,7 @@ place_check() {
 		die "cgroup2 at $CGROUP2 has no cpu controller (cgroup v1 holds it): boot with systemd.unified_cgroup_hierarchy=1"
 	local tool
 	for tool in openloop batch hostnoise; do
-		[ -x "$BUILD/tests/demo/$tool" ] || die "build/tests/demo/$tool is missing: run 'make' first"
+		[ -x "$BUILD/tests/demo/$tool" ] || die "build/tests/demo/$tool is missing: run 'make tests' first"
 	done
 }
 

@@ -91,7 +91,7 @@ start_daemon() {
 	mapfile -t args < <(daemon_args)
 	"$schedd" "${args[@]}" "$@" 2>>"$work/daemon.log" &
 	daemon_pid=$!
-	if ! wait_for 30 "schedd answers" "$schedctl" health; then
+	if ! wait_for 120 "schedd answers" "$schedctl" health; then
 		cat "$work/daemon.log" >&2
 		return 1
 	fi
