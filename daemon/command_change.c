@@ -71,31 +71,39 @@ static int remember_request(struct call *c)
 	return state_add_request(c->env->state, &q, boottime_ns(c));
 }
 
-static enum command_status fail_commit(struct call *c, int r)
+static enum command_status fail_commit(struct call *c, int r, const char *error)
 {
 	if (r == -EBUSY)
 		return reply_fail(c->reply, COMMAND_FAILED_PRECONDITION, REASON(OTHER_SCHEDULER),
-				  "another sched_ext scheduler is loaded, so the change could not take effect and was not kept; "
-				  "stop it first (/sys/kernel/sched_ext/root/ops names it)");
+				  "the change could not take effect and was not kept: %s", error);
 	return reply_fail(c->reply, COMMAND_UNAVAILABLE, REASON(STATE_NOT_SAVED),
-			  "the change was undone: the state file (state.yaml in the state directory, /var/lib/schedd by default) "
+			  "the change was undone: the state file (`state' in the state directory, /var/lib/schedd by default) "
 			  "could not be written or the kernel refused it: %s", strerrordesc_np(-r) ?: "unknown error");
 }
 
 /* In the same commit as the change: a retry after a crash finds both or neither. */
 static enum command_status commit(struct call *c)
 {
+	char error[256] = "";
 	int r = remember_request(c);
 
 	if (r == -EINVAL)
 		return reply_fail(c->reply, COMMAND_INVALID_ARGUMENT, REASON(INVALID_VALUE), "request_id must be a UUID");
 	if (r < 0)
 		return reply_no_memory(c->reply);
-	r = c->env->ops->commit(c->env->ctx);
+	r = c->env->ops->commit(c->env->ctx, error, sizeof(error));
 	if (r == 0)
 		return COMMAND_OK;
-	fail_commit(c, r);
+	fail_commit(c, r, error);
 	return c->reply->status;
+}
+
+/* What a failed commit told BPF or wrote is told and written again as the model now is. */
+static void commit_again(struct call *c)
+{
+	char error[256];
+
+	c->env->ops->commit(c->env->ctx, error, sizeof(error));
 }
 
 /* The model is changed only when the result is OK and it was not validate_only. */
@@ -120,9 +128,8 @@ static enum command_status change_model(struct call *c, const struct change_ops 
 		return COMMAND_OK;
 	}
 	state_restore(s, snapshot);
-	/* What the failed commit told BPF or wrote is told and written again as it was. */
 	if (committed)
-		c->env->ops->commit(c->env->ctx);
+		commit_again(c);
 	return status;
 }
 
@@ -233,6 +240,6 @@ enum command_status run_reload_config(struct call *c)
 		return c->reply->status;
 	/* The files are in force and cannot be taken back, so a request that is not remembered is only done again. */
 	if (has_request_id(c) && remember_request(c) == 0)
-		c->env->ops->commit(c->env->ctx);
+		commit_again(c);
 	return COMMAND_OK;
 }

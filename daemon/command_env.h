@@ -23,7 +23,7 @@ struct command_ops {
 	 * plan.  -errno means nothing of it may be acknowledged; the caller restores
 	 * the model from its snapshot and calls it again.
 	 */
-	int (*commit)(void *ctx);
+	int (*commit)(void *ctx, char *error, size_t error_size); /* -EBUSY: error names the other scheduler */
 	/* -EOPNOTSUPP: not supported; -EBUSY with text: another scheduler is loaded; 0: reached or on its way. */
 	int (*set_mode)(void *ctx, enum schedd_mode mode, bool has_hold_for, uint64_t hold_for_ns,
 			const struct command_caller *caller, char *error, size_t error_size);

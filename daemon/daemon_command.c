@@ -131,7 +131,7 @@ int daemon_save_state(struct daemon *d)
 	return 0;
 }
 
-static int commit(void *ctx)
+static int commit(void *ctx, char *error, size_t error_size)
 {
 	struct daemon *d = ctx;
 	char other[64] = "";
@@ -140,8 +140,10 @@ static int commit(void *ctx)
 	/* Asked before anything is stored: a call that cannot take effect is refused, not kept. */
 	if (!d->sched && attach_mode(&d->attach) == MODE_AUTO && state_wants_scheduler(d->state))
 		sched_read_other(other, sizeof(other));
-	if (other[0])
+	if (other[0]) {
+		snprintf(error, error_size, "the scheduler %s is loaded; stop it first", other);
 		return -EBUSY;
+	}
 	r = daemon_save_state(d);
 	if (r < 0)
 		return r;

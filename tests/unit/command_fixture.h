@@ -76,11 +76,12 @@ static inline int fake_count(void *ctx, const char *path)
 	return ((struct fake *)ctx)->processes;
 }
 
-static inline int fake_commit(void *ctx)
+static inline int fake_commit(void *ctx, char *error, size_t error_size)
 {
 	struct fake *f = ctx;
 	int i = f->commits++;
 
+	snprintf(error, error_size, "the scheduler other is loaded");
 	return i < (int)ARRAY_SIZE(f->commit_errors) ? f->commit_errors[i] : 0;
 }
 

@@ -5,8 +5,14 @@
 # bad_input.sh - every line of bad_input.tsv: exit code, message, and a state that did not change
 . "$(dirname "$0")/../scenario_lib.sh"
 
+# What is stored (classes, overrides, assignments, holds), and what is served.
 fingerprint() {
+	cat "$work/state/state" "$work/run/hold" 2>/dev/null || true
 	"$schedctl" class list -o json
+}
+
+fingerprint_all() {
+	fingerprint
 	"$schedctl" class assignments -o json
 	"$schedctl" cgroup list -o json
 	"$schedctl" config show
@@ -32,6 +38,7 @@ run_case() {
 	[ "$after" = "$before" ] || {
 		echo "the state changed:"
 		diff <(echo "$before") <(echo "$after") || true
+		before=$after # one fault is one line
 		return 1
 	}
 }
@@ -46,10 +53,12 @@ start_daemon
 "$schedctl" class create batch kind=be >/dev/null
 "$schedctl" class set /t/web batch >/dev/null
 for i in {5..16}; do "$schedctl" class create "c$i" kind=be >/dev/null; done
+at_first=$(fingerprint_all)
+before=$(fingerprint)
 while IFS=$'\t' read -r name arguments status pattern; do
 	[[ $name = \#* || -z $name ]] && continue
-	before=$(fingerprint)
 	check "$name" run_case "$arguments" "$status" "$pattern"
 done <"$scenario_root/tests/vm/bad_input.tsv"
+check "classes, cgroups, configuration and mode are what they were at first" test "$(fingerprint_all)" = "$at_first"
 check "the daemon lives" "$schedctl" health
 scenario_end

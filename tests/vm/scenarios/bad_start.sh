@@ -17,8 +17,17 @@ refused() {
 	fi
 }
 
-load_other() { bpftool struct_ops register "$scenario_root/build/tests/bpf/minimal.bpf.o" "$work/pins"; }
-unload_other() { rm -rf "$work/pins"/*; bpftool struct_ops unregister name minimal_ops || true; wait_for 10 "the other scheduler is gone" is_detached; }
+load_other() {
+	mkdir -p "$work/pins"
+	mount -t bpf none "$work/pins"
+	bpftool struct_ops register "$scenario_root/build/tests/bpf/minimal.bpf.o" "$work/pins" >/dev/null
+}
+# Its link lives as long as the pin.
+unload_other() {
+	rm -f "$work/pins"/*
+	umount "$work/pins"
+	wait_for 10 "the other scheduler is gone" is_detached
+}
 
 default_config
 mapfile -t args < <(daemon_args)
@@ -59,7 +68,6 @@ refused "cgroup v1 only" 1 "cgroup v1 only" unshare -m bash -c '
 	shift
 	exec "$@"' _ "$cgroup_mount" "$schedd" "${args[@]}"
 
-mkdir -p "$work/pins"
 load_other
 refused "another scheduler is loaded" 2 "minimal" "$schedd" "${args[@]}"
 check "it was not disturbed" test "$(kernel_ops)" = minimal
