@@ -201,7 +201,7 @@ static void test_failed_commit_is_undone(void **state)
 		c->change.request_id = REQUEST_1;
 		f->commits = 0;
 		f->commit_errors[0] = errors[i];
-		run_refused(f, COMMAND_UNAVAILABLE, "STATE_NOT_SAVED", "state.yaml");
+		run_refused(f, COMMAND_UNAVAILABLE, "STATE_NOT_SAVED", "state file");
 		assert_int_equal(f->commits, 2); /* the second one takes the first back */
 		assert_string_equal(class_of(f, "/a/b"), "normal");
 	}

@@ -23,8 +23,22 @@ daemon_pid=
 scenario_checks=0
 scenario_failed=0
 
+# Where each thread of the daemon stands, for a failure that nobody watches.
+show_threads() {
+	local t
+	for t in /proc/"${daemon_pid:-none}"/task/*; do
+		[ -e "$t/comm" ] || continue
+		echo "# thread $(cat "$t/comm"): $(cut -d' ' -f3,14,15 "$t/stat") $(sed -n '1,2s/+.*//p' "$t/stack" | tr '\n' ' ')"
+	done
+}
+
 scenario_cleanup() {
 	local status=$?
+	if [ "$status" -ne 0 ] && [ -s "$work/daemon.log" ]; then
+		echo "# the daemon said last:"
+		tail -n 30 "$work/daemon.log" | sed 's/^/# /'
+		show_threads
+	fi
 	stop_daemon || true
 	cgroups_remove || true
 	rm -rf "$work"
