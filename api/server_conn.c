@@ -103,6 +103,15 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
+	/*
+	 * Late may have been the loop itself (attaching takes a while): what arrived
+	 * meanwhile is handled in the turns before a second look.
+	 */
+	if (!c->begun && !c->looked_again) {
+		c->looked_again = true;
+		conn_watch_receive(c, server_now_us() + SERVER_SECOND_LOOK_US);
+		return 0;
+	}
 	if (!c->begun) {
 		c->server->stats.closed_idle++;
 		conn_close(c, true);

@@ -28,6 +28,7 @@ enum {
 	SERVER_HALF_OPEN_US = 10000000,    /* a connection on which no call began */
 	SERVER_RECEIVE_US = 10000000,      /* a call whose request does not come */
 	SERVER_REFLECT_US = 60000000,      /* a reflection stream on which nothing is asked */
+	SERVER_SECOND_LOOK_US = 500000,           /* before a half-open connection is closed */
 	SERVER_QUEUE_WAIT_S = 5,           /* the queue thread's longest sleep */
 };
 
@@ -51,6 +52,7 @@ struct conn {
 	struct rpc *rpcs;                  /* begun and not freed */
 	unsigned int refs;                 /* 1 until gRPC's server is destroyed + armed request + calls */
 	bool begun;                        /* a call came */
+	bool looked_again;                 /* the half-open timer fired once */
 	bool closing;
 	struct tag t_shutdown;
 };

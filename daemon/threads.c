@@ -21,6 +21,8 @@ void threads_privilege_self(void)
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) < 0)
 		log_warning_errno(errno, "cannot lock memory; under memory pressure answers may be slow");
+	/* For the moments without real-time priority, see threads_yield_self(). */
+	setpriority(PRIO_PROCESS, 0, -20);
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority) < 0)
 		log_warning_errno(errno, "cannot make the loop SCHED_RR 1 (CAP_SYS_NICE); under full load answers may be slow");

@@ -10,13 +10,13 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/str.h"
 
-enum { NEAREST_MAX = 40, DEFAULT_TIMEOUT_S = 10 };
+enum { NEAREST_MAX = 40, DEFAULT_TIMEOUT_S = 30 };
 
 const struct cli_option cli_global_options[] = {
 	{ "output", 'o', "FORMAT", "table, wide, json or name (default: table)", false },
 	{ "no-headers", 0, NULL, "tables without the line of headings", false },
 	{ "socket", 0, "PATH", "where schedd listens (default: $SCHEDD_SOCKET or /run/schedd/schedd.sock)", false },
-	{ "timeout", 0, "DURATION", "longest time to wait for the answer (default: 10s)", false },
+	{ "timeout", 0, "DURATION", "longest time to wait for the answer (default: 30s)", false },
 	{ "help", 'h', NULL, "this help; after a command, the help of that command", false },
 	{ "version", 0, NULL, "the version of schedctl", false },
 	{ "address", 0, "HOST:PORT", "", true },

@@ -207,7 +207,7 @@ static void test_failed_commit_is_undone(void **state)
 	}
 	f->commits = 0;
 	f->commit_errors[0] = -EBUSY;
-	run_refused(f, COMMAND_FAILED_PRECONDITION, "OTHER_SCHEDULER", "another");
+	run_refused(f, COMMAND_FAILED_PRECONDITION, "OTHER_SCHEDULER", "the scheduler other");
 	/* Not remembered as done. */
 	f->commit_errors[0] = 0;
 	run_ok(f);

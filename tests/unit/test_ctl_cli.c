@@ -90,7 +90,7 @@ static void test_defaults(void **state)
 	assert_int_equal(parse("mode", &cli, error, sizeof(error)), 0);
 	assert_int_equal(cli.nr_args, 0);
 	assert_int_equal(cli.format, CLI_TABLE);
-	assert_int_equal(cli.timeout_ns, 10000000000ull);
+	assert_int_equal(cli.timeout_ns, 30000000000ull);
 	assert_null(cli.socket);
 	assert_false(cli.no_headers);
 }

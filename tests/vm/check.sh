@@ -7,6 +7,7 @@
 # The first lines of a scenario say what it needs:
 #   # vm: --cpus 2         options of run.sh
 #   # timeout: 300         seconds, as the guest's clock counts them
+#   # only: named          run when NAME is given, not by default: long, or not settled
 # A scenario whose guest dies has failed, and the next ones get a fresh boot.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -54,7 +55,8 @@ if [ $# -gt 0 ]; then
 else
 	names=()
 	for f in tests/vm/scenarios/*.sh; do
-		[ ! -e "$f" ] || names+=("$(basename "$f" .sh)")
+		name=$(basename "$f" .sh)
+		[ "$(header only "$name")" = named ] || names+=("$name")
 	done
 fi
 declare -A group=()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # vm: --cpus 3
+# only: named
 # timeout: 400
 # hotplug.sh - CPUs come and go under load: attached again each time, same daemon, nothing counted as ejection
 . "$(dirname "$0")/../scenario_lib.sh"

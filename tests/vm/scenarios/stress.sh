@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # vm: --cpus 2
+# only: named
 # timeout: 600
 # stress.sh - affinity, cpusets, short-lived cgroups, real-time hogs and scheduling classes: no ejection, no stall
 . "$(dirname "$0")/../scenario_lib.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # vm: --cpus 2 --disk 256M
+# only: named
 # timeout: 600
 # survive.sh - 60 s of full LC load on every CPU: best-effort, a shell and fsync stay alive, nothing is ejected
 . "$(dirname "$0")/../scenario_lib.sh"
