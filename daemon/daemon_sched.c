@@ -135,7 +135,10 @@ int daemon_apply_plan(struct daemon *d)
 
 static int load(struct daemon *d, char *error, size_t error_size)
 {
-	struct sched_options o = { .alive_max_ns = d->config->alive_max_ns };
+	struct sched_options o = {
+		.timeout_ms = d->config->watchdog_ns / 1000000,
+		.alive_max_ns = d->config->alive_max_ns,
+	};
 	/* Read before the topology: a CPU that comes in between is then noticed by the kernel. */
 	uint64_t hotplug_seq = sched_read_hotplug_seq();
 	int r;

@@ -129,6 +129,15 @@ kernel_ops() { cat /sys/kernel/sched_ext/root/ops 2>/dev/null || true; }
 is_attached() { [ "$(kernel_state)" = enabled ] && [[ "$(kernel_ops)" = schedd* ]]; }
 is_detached() { [ "$(kernel_state)" = disabled ]; }
 
+# json_field EXPRESSION CMD...: a field of the reply, as Python indexes it.
+json_field() {
+	local field=$1
+	shift
+	"$@" -o json | python3 -c "import json, sys; print(json.load(sys.stdin)$field)"
+}
+state_is() { [ "$(json_field '["state"]' "$schedctl" status)" = "$1" ]; }
+class_is() { [ "$(json_field '["decisions"][0]["className"]' "$schedctl" class get "$1")" = "$2" ]; }
+
 # Cgroups of a scenario live below /t and go with it.
 cgroup_make() {
 	mkdir -p "$cgroup_mount/t/$1"

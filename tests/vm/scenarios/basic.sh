@@ -5,9 +5,6 @@
 # basic.sh - install, name a service, be attached; a child inherits; take it back; stop
 . "$(dirname "$0")/../scenario_lib.sh"
 
-class_of() { "$schedctl" class get "$1" -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["decisions"][0]["className"])'; }
-class_is() { [ "$(class_of "$1")" = "$2" ]; }
-
 cgroup_make web
 start_daemon
 check "starting changes nothing: not attached" is_detached

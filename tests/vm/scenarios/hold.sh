@@ -5,9 +5,6 @@
 # hold.sh - SysRq-S and mode detached hold over restarts; assignments come back after kill -9
 . "$(dirname "$0")/../scenario_lib.sh"
 
-state_is() { [ "$("$schedctl" status -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["state"])')" = "$1" ]; }
-class_is() { [ "$("$schedctl" class get "$1" -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["decisions"][0]["className"])')" = "$2" ]; }
-
 cgroup_make web
 start_daemon
 check "class set" "$schedctl" class set /t/web lc

@@ -13,8 +13,6 @@ unit_cleanup() {
 trap 'unit_cleanup; scenario_cleanup' EXIT
 
 property() { systemctl show -P "$1" schedd.service; }
-state_is() { [ "$("$schedctl" status -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["state"])')" = "$1" ]; }
-class_is() { [ "$("$schedctl" class get "$1" -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["decisions"][0]["className"])')" = "$2" ]; }
 active() { systemctl is-active -q schedd.service; }
 new_pid() { [ "$(property MainPID)" != "$1" ] && [ "$(property MainPID)" != 0 ] && active; }
 watchdog_passed() { [ $((SECONDS - since)) -ge 46 ]; }
