@@ -150,6 +150,8 @@ static grpc_server *new_grpc_server(struct api_server *s)
 		  .value.integer = SERVER_STREAMS_PER_CONN },
 		{ .type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_MAX_CONNECTION_IDLE_MS,
 		  .value.integer = SERVER_IDLE_MS },
+		/* On a local socket there is no bandwidth to find out: each message would cost two pings. */
+		{ .type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_HTTP2_BDP_PROBE, .value.integer = 0 },
 		/*
 		 * Core unpacks a compressed message whole before it looks at the limit: 256 KiB
 		 * would become 256 MB.  Compression is refused instead, it gains nothing here.

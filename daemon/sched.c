@@ -37,6 +37,7 @@ struct sched {
 	struct bpf_link *link;          /* of the scheduler; NULL while not attached */
 	struct bpf_link *tracing;       /* inheritance at mkdir; optional */
 	uint32_t nr_cpus;
+	struct schedd_class_conf told[SCHEDD_MAX_CLASSES]; /* what BPF has been told */
 	struct mapping {
 		void *address;
 		size_t size;
@@ -326,9 +327,17 @@ static int run_program(const struct bpf_program *p, void *args, size_t size)
 int sched_set_class(struct sched *s, uint32_t class_idx, const struct schedd_class_conf *conf)
 {
 	struct schedd_set_class_args args = { .class_idx = class_idx, .conf = *conf };
-	int r = run_program(s->skel->progs.schedd_set_class, &args, sizeof(args));
+	int r;
 
-	return r < 0 ? r : args.ret_result;
+	/* Most calls change the class of a cgroup and no class: sixteen runs would be most of their time. */
+	if (memcmp(&s->told[class_idx], conf, sizeof(*conf)) == 0)
+		return 0;
+	r = run_program(s->skel->progs.schedd_set_class, &args, sizeof(args));
+	if (r == 0)
+		r = args.ret_result;
+	if (r == 0)
+		s->told[class_idx] = *conf;
+	return r;
 }
 
 int sched_set_cgroup_class(struct sched *s, int cgroup_fd, uint32_t class_idx)

@@ -74,8 +74,9 @@ static grpc_arg integer_arg(char *key, int value)
 int client_connect(const char *socket_path, uint64_t timeout_ns, struct client **ret_client)
 {
 	static char retries[] = GRPC_ARG_ENABLE_RETRIES, receive[] = GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH,
-		    proxy[] = GRPC_ARG_ENABLE_HTTP_PROXY;
-	grpc_arg list[] = { integer_arg(retries, 0), integer_arg(receive, MAX_REPLY_BYTES), integer_arg(proxy, 0) };
+		    proxy[] = GRPC_ARG_ENABLE_HTTP_PROXY, probe[] = GRPC_ARG_HTTP2_BDP_PROBE;
+	grpc_arg list[] = { integer_arg(retries, 0), integer_arg(receive, MAX_REPLY_BYTES), integer_arg(proxy, 0),
+			    integer_arg(probe, 0) };
 	grpc_channel_args args = { ARRAY_SIZE(list), list };
 	grpc_channel_credentials *credentials;
 	_cleanup_free_ struct client *c = NULL;

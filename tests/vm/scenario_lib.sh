@@ -136,6 +136,7 @@ json_field() {
 	"$@" -o json | python3 -c "import json, sys; print(json.load(sys.stdin)$field)"
 }
 state_is() { [ "$(json_field '["state"]' "$schedctl" status)" = "$1" ]; }
+ejections() { "$schedctl" status -o json | python3 -c 'import json, sys; print(json.load(sys.stdin).get("ejections", 0))'; }
 class_is() { [ "$(json_field '["decisions"][0]["className"]' "$schedctl" class get "$1")" = "$2" ]; }
 
 # Cgroups of a scenario live below /t and go with it.
@@ -157,12 +158,30 @@ cgroups_try_remove() {
 	[ ! -d "$cgroup_mount/t" ]
 }
 
-# in_cgroup NAME CMD...: runs CMD inside /t/NAME.
+# in_cgroup NAME CMD...: becomes CMD inside /t/NAME. Only in a subshell (after &,
+# in $(...)): so $! is CMD itself, and ending it leaves nothing that still runs.
 in_cgroup() {
-	local name=$1
+	if [ "$BASHPID" = "$$" ]; then
+		echo "in_cgroup $*: only in a subshell" >&2
+		exit 1
+	fi
+	echo "$BASHPID" >"$cgroup_mount/t/$1/cgroup.procs"
 	shift
-	(
-		echo "$BASHPID" >"$cgroup_mount/t/$name/cgroup.procs"
-		exec "$@"
-	)
+	exec "$@"
+}
+
+# start_hogs COUNT NAME: endless loops in /t/NAME, noted in hogs.
+hogs=()
+start_hogs() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		in_cgroup "$2" "$bench/hog" -n 1 -s 0 >/dev/null &
+		hogs+=($!)
+	done
+}
+
+stop_hogs() {
+	kill "${hogs[@]}" 2>/dev/null || true
+	wait "${hogs[@]}" 2>/dev/null || true
+	hogs=()
 }

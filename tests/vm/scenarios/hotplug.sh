@@ -18,8 +18,8 @@ start_daemon
 "$schedctl" class set /t/lc lc >/dev/null
 "$schedctl" class set /t/be be >/dev/null
 wait_for 120 attached is_attached
-for _ in 1 2 3 4; do in_cgroup be "$bench/hog" -n 1 -s 0 >/dev/null & done
-in_cgroup lc "$bench/hog" -n 1 -s 0 >/dev/null &
+start_hogs 4 be
+start_hogs 1 lc
 failures=0
 for ((i = 0; i < rounds; i++)); do
 	echo 0 >"$online"
@@ -30,6 +30,5 @@ done
 check_figure "$rounds times off and on, missing re-attachments" "$failures == 0"
 check "same daemon" kill -0 "$daemon_pid"
 check "the assignments hold" bash -c "'$schedctl' cgroup list --class lc -o name | grep -qx /t/lc"
-ejections=$("$schedctl" status -o json | python3 -c 'import json,sys; print(json.load(sys.stdin).get("ejections", 0))')
-check_figure "ejections" "$ejections == 0"
+check_figure "ejections" "$(ejections) == 0"
 scenario_end

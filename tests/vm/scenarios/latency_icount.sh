@@ -12,7 +12,7 @@ field() { tr ' ' '\n' <<<"$2" | sed -n "s/^$1=//p"; }
 
 cgroup_make lc
 cgroup_make be
-for _ in 1 2; do in_cgroup be "$bench/hog" -n 1 -s 0 >/dev/null & done
+start_hogs 2 be
 start_daemon
 "$schedctl" class set /t/lc lc >/dev/null
 "$schedctl" class set /t/be be >/dev/null

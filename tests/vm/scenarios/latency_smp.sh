@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # vm: --cpus 2 --quiet-start
-# only: named
-# timeout: 1500
+# timeout: 900
 # latency_smp.sh - two CPUs, four best-effort spinners: schedd against the kernel's scheduler, interleaved in one boot
 . "$(dirname "$0")/../scenario_lib.sh"
 
@@ -14,15 +13,11 @@ median() { tr ' ' '\n' <<<"$1" | sed '/^$/d' | sort -n | awk '{v[NR] = $1} END {
 
 # Fresh processes each time: where threads were placed at first decides a lot.
 measure() {
-	local column=$1 hogs=() i probe burst
-	for ((i = 0; i < 4; i++)); do
-		in_cgroup be "$bench/hog" -n 1 -s 0 >/dev/null &
-		hogs+=($!)
-	done
+	local column=$1 probe burst
+	start_hogs 4 be
 	probe=$(in_cgroup lc "$bench/latprobe" -n 2000 -i 1000)
 	burst=$(in_cgroup lc "$bench/burst" -t 4 -w 1000 -n 200)
-	kill "${hogs[@]}"
-	wait "${hogs[@]}" 2>/dev/null || true
+	stop_hogs
 	echo "# round $round $column: $probe | $burst"
 	figures[$column.probe_p99]+=" $(field p99_us "$probe")"
 	figures[$column.burst_p50]+=" $(field p50_us "$burst")"

@@ -8,7 +8,6 @@
 
 seconds=${STRESS_SECONDS:-20}
 
-ejections() { "$schedctl" status -o json | python3 -c 'import json,sys; print(json.load(sys.stdin).get("ejections", 0))'; }
 survived() { check "$1: still attached" is_attached; check_figure "$1: ejections" "$(ejections) == 0"; }
 
 # Cgroups that live for a moment, each with a process that forks and outlives its group's removal attempt.
@@ -40,11 +39,11 @@ start_daemon
 "$schedctl" class set /t/lc lc >/dev/null
 "$schedctl" class set /t/be be >/dev/null
 wait_for 120 attached is_attached
-for _ in 1 2 3 4; do in_cgroup be "$bench/hog" -n 1 -s 0 >/dev/null & done
+start_hogs 4 be
 
 in_cgroup be stress-ng --quiet --affinity 2 --affinity-delay 1 --affinity-rand --timeout "${seconds}s" >/dev/null 2>&1 &
 first=$!
-in_cgroup lc stress-ng --quiet --affinity 2 --affinity-delay 1 --timeout "${seconds}s" >/dev/null 2>&1 || true
+(in_cgroup lc stress-ng --quiet --affinity 2 --affinity-delay 1 --timeout "${seconds}s" >/dev/null 2>&1) || true
 wait "$first" || true
 survived "affinity changes"
 

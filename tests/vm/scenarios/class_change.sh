@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vm: --cpus 2 --quiet-start
+# timeout: 300
+# class_change.sh - a new class holds from the next wake-up on, for children too; how long a call takes
+. "$(dirname "$0")/../scenario_lib.sh"
+
+calls=${CLASS_CHANGE_CALLS:-200}
+
+scrape() { python3 -c 'import sys, urllib.request as u; sys.stdout.write(u.urlopen(sys.argv[1], timeout=20).read().decode())' \
+	"http://127.0.0.1:$metrics_port/metrics"; }
+differs() { scrape >"$work/page" && ! cmp -s "$work/page" "$work/seen"; }
+
+# Pages are rendered once a second at most: one that differs from what was seen now is of after now.
+read_wakeups() {
+	scrape >"$work/seen"
+	wait_for 20 "a new page of metrics" differs
+	latency_critical=$(wakeups latency-critical)
+	best_effort=$(wakeups best-effort)
+}
+wakeups() { sed -n "s/^schedd_class_wakeup_latency_seconds_count{class=\"$1\".*} //p" "$work/page"; }
+
+cgroup_make job
+cgroup_make call
+start_daemon
+"$schedctl" class set /t/job be >/dev/null
+wait_for 120 attached is_attached
+in_cgroup job "$bench/latprobe" -n 1000000 -i 1000 >/dev/null &
+probe_pid=$!
+read_wakeups
+check_figure "best-effort wakes up" "$best_effort > 0"
+"$schedctl" class set /t/job lc >/dev/null
+read_wakeups
+before_best_effort=$best_effort before_latency_critical=$latency_critical
+read_wakeups
+check_figure "after the call none wakes up in the old class" "$best_effort - $before_best_effort == 0"
+check_figure "all do in the new one" "$latency_critical - $before_latency_critical > 0"
+kill "$probe_pid"
+wait "$probe_pid" 2>/dev/null || true
+
+"$schedctl" class set /t/job be >/dev/null
+read_wakeups
+before_best_effort=$best_effort
+cgroup_make job/child
+(in_cgroup job/child "$bench/latprobe" -n 100 -i 1000 >/dev/null)
+read_wakeups
+check_figure "100 wake-ups in a child made afterwards: in its parent's class" "$best_effort - $before_best_effort >= 100"
+check "the daemon says so too" class_is /t/job/child best-effort
+
+p99_us() { tr ' ' '\n' <<<"$1" | sed -n 's/^p99_us=//p'; }
+in_cgroup call "$bench/latprobe" -n 1000000 -i 1000 >/dev/null &
+probe_pid=$!
+idle=$("$bench/setclass" -n "$calls" /t/call lc be)
+start_hogs 2 job
+busy=$("$bench/setclass" -n "$calls" /t/call lc be)
+stop_hogs
+kill "$probe_pid"
+wait "$probe_pid" 2>/dev/null || true
+echo "# idle CPUs: $idle"
+echo "# two busy CPUs: $busy"
+check_figure "$calls calls of a client, p99 in us: busy CPUs cost at most as much again" \
+	"$(p99_us "$busy") <= 2 * $(p99_us "$idle")"
+# How long a call takes in an emulated guest says more of its host; the aim for one that is not slowed down:
+if awk "BEGIN { exit !($(p99_us "$busy") <= 20000) }"; then echo "# below 20 ms"; else echo "# above 20 ms"; fi
+scenario_end
