@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # vm: --cpus 3
-# only: named
 # timeout: 400
 # hotplug.sh - CPUs come and go under load: attached again each time, same daemon, nothing counted as ejection
 . "$(dirname "$0")/../scenario_lib.sh"
 
-rounds=${HOTPLUG_ROUNDS:-8}
+rounds=${HOTPLUG_ROUNDS:-3}
 online=/sys/devices/system/cpu/cpu2/online
 
 online_cpus() { "$schedctl" status -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["onlineCpus"])'; }

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # vm: --cpus 2 --init systemd
-# only: named
-# timeout: 600
+# timeout: 400
 # systemd.sh - the installed units under a real systemd: start, kill -9, restart, reload, watchdog, hold
 . "$(dirname "$0")/../scenario_lib.sh"
 
