@@ -3,9 +3,10 @@
  * hostnoise.c - share of a window in which the machine below us did not run our CPUs
  *
  * An emulator shows no steal time. One thread per CPU of the highest real-time
- * priority wakes at fixed times; no scheduler under test can hold it up, so a
- * wake-up that is late by a millisecond fell into time the host took away, and
- * the share of late wake-ups is the share of time taken.
+ * priority wakes at fixed times; a wake-up that is late by many milliseconds
+ * fell into time the host took away, and the share of late wake-ups is the
+ * share of time taken. Below that limit a scheduler under test may be the cause:
+ * emulated, what it does at a switch takes up to some milliseconds.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -20,7 +21,7 @@
 enum {
 	MAX_CPUS = 1024,
 	PERIOD_NS = 20000000,
-	LATE_NS = 1000000,
+	LATE_NS = 10000000,
 };
 
 struct probe {
