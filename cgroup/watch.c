@@ -174,8 +174,9 @@ static int open_node(struct cgroup_watch *w, const struct cgroup_node *node, int
 	struct stat st;
 	int r = cgroup_node_path(node, path, sizeof(path));
 
-	if (r == 0)
-		r = cgroup_open_dir(w->mount_fd, path, &fd, &st);
+	if (r < 0)
+		return r;
+	r = cgroup_open_dir(w->mount_fd, path, &fd, &st);
 	if (r < 0)
 		return r;
 	if (st.st_ino != node->id || st.st_dev != w->dev)

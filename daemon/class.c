@@ -154,15 +154,23 @@ static uint64_t field_read(const struct class_settings *s, const struct class_ru
 	}
 }
 
+static const size_t value_sizes[] = {
+	[VALUE_KIND] = sizeof(uint32_t),   [VALUE_LEND] = sizeof(uint32_t),
+	[VALUE_BOOL] = sizeof(bool),       [VALUE_POLICY] = sizeof(((struct class_settings *)0)->policy),
+	[VALUE_NUMBER] = sizeof(uint32_t), [VALUE_DURATION] = sizeof(uint64_t),
+};
+
 static void field_copy(struct class_settings *dst, const struct class_settings *src, const struct class_rule *rule)
 {
-	static const size_t sizes[] = {
-		[VALUE_KIND] = sizeof(uint32_t), [VALUE_LEND] = sizeof(uint32_t),
-		[VALUE_BOOL] = sizeof(bool),     [VALUE_POLICY] = sizeof(dst->policy),
-		[VALUE_NUMBER] = sizeof(uint32_t), [VALUE_DURATION] = sizeof(uint64_t),
-	};
+	memcpy((char *)dst + rule->offset, (const char *)src + rule->offset, value_sizes[rule->type]);
+}
 
-	memcpy((char *)dst + rule->offset, (const char *)src + rule->offset, sizes[rule->type]);
+static bool field_equal(const struct class_settings *a, const struct class_settings *b, const struct class_rule *rule)
+{
+	const char *x = (const char *)a + rule->offset, *y = (const char *)b + rule->offset;
+
+	/* Behind the end of a text anything may be left. */
+	return rule->type == VALUE_POLICY ? strcmp(x, y) == 0 : memcmp(x, y, value_sizes[rule->type]) == 0;
 }
 
 /* 0, -EINVAL, -ERANGE or -EOPNOTSUPP. */
@@ -296,6 +304,16 @@ void class_settings_merge(struct class_settings *base, const struct class_settin
 		if (over->set & class_keys[i].field)
 			field_copy(base, over, &class_rules[i]);
 	base->set |= over->set & CLASS_FIELD_ALL;
+}
+
+bool class_settings_equal(const struct class_settings *a, const struct class_settings *b)
+{
+	if (a->set != b->set)
+		return false;
+	for (size_t i = 0; i < class_nr_keys; i++)
+		if (a->set & class_keys[i].field && !field_equal(a, b, &class_rules[i]))
+			return false;
+	return true;
 }
 
 /*

@@ -83,6 +83,9 @@ char *class_settings_format_key(const struct class_settings *s, const struct cla
  */
 int class_settings_check(const struct class_settings *s, char *error, size_t error_size);
 
+/* The same fields present, with the same values; what an absent one holds does not count. */
+bool class_settings_equal(const struct class_settings *a, const struct class_settings *b);
+
 /* Fields present in `over` replace those of `base`. */
 void class_settings_merge(struct class_settings *base, const struct class_settings *over);
 

@@ -63,7 +63,7 @@ static int fail_byte(struct yaml_reader *r)
 			column++;
 		}
 	}
-	if (strstr(p->problem, "control"))
+	if (p->problem && strstr(p->problem, "control"))
 		return fail_at(r, line, column, "",
 			       arena_printf(r->arena, "the control character U+%04X is not allowed",
 					    (unsigned int)p->problem_value));

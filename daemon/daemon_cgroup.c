@@ -25,8 +25,9 @@ int daemon_apply_cgroup(struct daemon *d, struct cgroup_node *node)
 	if (!d->sched)
 		return 0;
 	r = cgroup_node_path(node, path, sizeof(path));
-	if (r == 0)
-		r = cgroup_open(cgroup_watch_mount_fd(d->watch), path, &fd, &id);
+	if (r < 0)
+		return r;
+	r = cgroup_open(cgroup_watch_mount_fd(d->watch), path, &fd, &id);
 	if (r < 0)
 		return r;
 	/* Removed and made again since: the event that says so is on its way. */

@@ -118,8 +118,7 @@ static int check_rules(struct next_config *n)
 static bool same_settings(const struct state_class *a, const struct state_class *b)
 {
 	return a->used == b->used && a->origin == b->origin && strcmp(a->name, b->name) == 0 &&
-	       memcmp(&a->config, &b->config, sizeof(a->config)) == 0 &&
-	       memcmp(&a->override, &b->override, sizeof(a->override)) == 0;
+	       class_settings_equal(&a->config, &b->config) && class_settings_equal(&a->override, &b->override);
 }
 
 static int check_classes(struct next_config *n)

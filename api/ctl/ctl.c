@@ -275,7 +275,7 @@ enum ctl_exit ctl_call_all_pages(struct ctl *ctl, const char *method, ProtobufCM
 
 	*(int32_t *)message_field(request, "page_size") = PAGE_SIZE;
 	code = ctl_call(ctl, method, request, &all);
-	for (pages = 1; code == CTL_DONE && pages < MAX_PAGES; pages++) {
+	for (pages = 1; code == CTL_DONE && all && pages < MAX_PAGES; pages++) {
 		_cleanup_message_ ProtobufCMessage *page = NULL;
 
 		next = message_field(all, "next_page_token");
@@ -283,7 +283,7 @@ enum ctl_exit ctl_call_all_pages(struct ctl *ctl, const char *method, ProtobufCM
 			break;
 		*token = *next;
 		code = ctl_call(ctl, method, request, &page);
-		if (code != CTL_DONE)
+		if (code != CTL_DONE || !page)
 			break;
 		if (append_page(all, page) < 0)
 			return ctl_fail(CTL_FAILED, "no memory for the answer to %s", method);

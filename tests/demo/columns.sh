@@ -53,9 +53,9 @@ ctl() {
 	"$BUILD/schedctl" --socket "$TMP/run/schedd.sock" "$@"
 }
 
-ctl_answers() {
+ctl_can_connect() {
 	kill -0 "$DAEMON_PID" 2>/dev/null || die "schedd ended early: $(tail -n 1 "$TMP/schedd.log")"
-	ctl version >/dev/null 2>&1
+	[ -S "$TMP/run/schedd.sock" ]
 }
 
 schedd_attached() {
@@ -68,7 +68,7 @@ schedd_start() {
 	printf 'metrics: {listen: "127.0.0.1:%s"}\n' "$METRICS_PORT" >"$TMP/etc/schedd.yaml"
 	"$BUILD/schedd" --config "$TMP/etc" --state-dir "$TMP/state" --runtime-dir "$TMP/run" >"$TMP/schedd.log" 2>&1 &
 	DAEMON_PID=$!
-	within 60 ctl_answers || die "schedd does not answer on its socket: $(tail -n 1 "$TMP/schedd.log")"
+	within 60 ctl_can_connect || die "schedd does not open its socket: $(tail -n 1 "$TMP/schedd.log")"
 	ctl class set "/$GROUP/service" latency-critical >/dev/null || die "schedctl could not put the service into its class"
 	ctl class set "/$GROUP/batch" best-effort >/dev/null || die "schedctl could not put the batch into its class"
 	within 60 schedd_attached || die "schedd did not attach its scheduler: $(tail -n 1 "$TMP/schedd.log")"

@@ -170,6 +170,26 @@ static void test_merge_takes_what_is_present(void **state)
 	assert_int_equal(base.set, CLASS_FIELD_ALL);
 }
 
+static void test_equal_looks_at_what_is_present(void **state)
+{
+	struct class_settings a, b;
+
+	(void)state;
+	/* Padding, absent fields and what is left behind the end of a text do not count. */
+	memset(&a, 0x11, sizeof(a));
+	memset(&b, 0xee, sizeof(b));
+	a.set = b.set = CLASS_FIELD_WEIGHT | CLASS_FIELD_POLICY;
+	a.weight = b.weight = 7;
+	strcpy(a.policy, "vtime");
+	strcpy(b.policy, "vtime");
+	assert_true(class_settings_equal(&a, &b));
+	b.weight = 8;
+	assert_false(class_settings_equal(&a, &b));
+	b.weight = 7;
+	b.set |= CLASS_FIELD_SLICE;
+	assert_false(class_settings_equal(&a, &b));
+}
+
 static void test_defaults_are_those_of_the_manual(void **state)
 {
 	static const struct { uint32_t kind, nr_cpus, guarantee; } cases[] = {
@@ -229,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_keys_are_in_the_order_of_the_fields),
 		cmocka_unit_test(test_check_looks_at_present_fields_only),
 		cmocka_unit_test(test_merge_takes_what_is_present),
+		cmocka_unit_test(test_equal_looks_at_what_is_present),
 		cmocka_unit_test(test_defaults_are_those_of_the_manual),
 		cmocka_unit_test(test_mutated_values_never_break_a_field),
 	};

@@ -110,6 +110,7 @@ open_output
 # Not through fstab: without udev systemd would wait for the device forever.
 [ -z "$disk" ] || { modprobe virtio_blk && mount /dev/vda /mnt/disk; }
 [ -z "$quiet_start" ] || wait_until_quiet
+: >/lab/begun
 run_command
 echo $? >/lab/status
 sync

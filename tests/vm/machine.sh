@@ -4,7 +4,10 @@
 # and what became of the guest. Descriptor 3 takes a copy of the console.
 set -euo pipefail
 
+BOOT_S=180 # a boot takes 8 to 20 s, and up to 60 more until it is quiet
+
 share() {
+	rm -f "/lab/$1.sock"
 	/usr/libexec/virtiofsd --shared-dir "$2" --socket-path "/lab/$1.sock" --sandbox none --seccomp none \
 		--xattr --no-announce-submounts --cache "$3" >>"/lab/$1.log" 2>&1 &
 	until [ -S "/lab/$1.sock" ]; do
@@ -57,6 +60,7 @@ start_qemu() {
 		mkfs.ext4 -q /lab/disk
 		opts+=(-drive file=/lab/disk,if=none,id=disk,format=raw,cache=writethrough -device virtio-blk-pci,drive=disk)
 	fi
+	rm -f /lab/out
 	mkfifo /lab/out
 	# A pipe: stdio would count as closed without an input, and QEMU would make
 	# our terminal non-blocking.
@@ -85,9 +89,40 @@ watch_qemu() {
 	[ $qemu_status = 0 ] || fail "QEMU ended with status $qemu_status"
 }
 
-share root /lab/root always
-share src /src auto
-start_qemu
+# 0 when the guest has come as far as the command. Emulated kernels hang in
+# their boot now and then, and QEMU has died there: that is not the command's fault.
+boot() {
+	local i
+
+	share root /lab/root always
+	# Always: else each start of a program would read it and translate its code anew.
+	share src /src always
+	start_qemu
+	for ((i = 0; i < 5 * BOOT_S; i++)); do
+		[ ! -e /lab/upper/lab/begun ] || return 0
+		kill -0 $qemu_pid 2>/dev/null || break
+		sleep 0.2
+	done
+	[ ! -e /lab/upper/lab/begun ] || return 0
+	# A QEMU that never opened its end leaves the other waiting for it.
+	kill -KILL $qemu_pid $cat_pid 2>/dev/null || :
+	{ wait $qemu_pid $cat_pid || :; } 2>/dev/null
+	return 1
+}
+
+boot_tries() {
+	local try
+
+	for try in 1 2 3; do
+		! boot || return 0
+		echo "run.sh: the guest did not come up (try $try of 3)" >&2
+		mv /lab/console "/lab/console.$try" 2>/dev/null || :
+	done
+	cp /lab/console.3 /lab/console 2>/dev/null || :
+	fail "no guest came up in $BOOT_S s (kernel $KERNEL)"
+}
+
+boot_tries
 watch_qemu
 [ -s /lab/upper/lab/status ] || fail "the guest ended without telling the command's status (kernel $KERNEL)"
 cat /lab/console >&3 2>/dev/null || :
