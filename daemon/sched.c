@@ -329,7 +329,7 @@ int sched_set_class(struct sched *s, uint32_t class_idx, const struct schedd_cla
 	struct schedd_set_class_args args = { .class_idx = class_idx, .conf = *conf };
 	int r;
 
-	/* Most calls change the class of a cgroup and no class: sixteen runs would be most of their time. */
+	/* Most changes are of a cgroup's class and of no class: those would run all sixteen for nothing. */
 	if (memcmp(&s->told[class_idx], conf, sizeof(*conf)) == 0)
 		return 0;
 	r = run_program(s->skel->progs.schedd_set_class, &args, sizeof(args));

@@ -14,7 +14,8 @@
 #   --disk M          an ext4 disk of this size at /mnt/disk
 #   --init systemd    systemd is PID 1 and COMMAND a unit
 #   --quiet-start     begin when the boot work is over: for measurements
-#   --timeout S       kill the guest after that many seconds (900)
+#   --timeout S       kill the guest that many seconds after the command began (900);
+#                     one that does not come so far in 180 s is booted again, twice
 #   --env NAME=VALUE  into the command's environment; may be repeated
 #   --append ARGS     more kernel arguments
 #   --console FILE    keep the kernel's console there
