@@ -106,6 +106,13 @@ static __always_inline bool may_preempt_own_class(u32 cpu, struct schedd_cpu_sta
 	if (state->class_idx != t->class_idx ||
 	    (state->rank != t->kind && !(state->rank == SCHEDD_RANK_AWAY && c->owner_run)))
 		return false;
+	/*
+	 * Whoever wakes several must get to the last of them: ended by the first,
+	 * it would wait for that one's whole run before it wakes the second.
+	 */
+	if (cpu == bpf_get_smp_processor_id() &&
+	    schedd_delta(now, c->run_begin, MAX_DELTA_NS) < wakeup_gran_ns)
+		return false;
 	ran = schedd_delta(now, c->run_start, MAX_DELTA_NS);
 	running = c->run_vtime + schedd_vtime_step(ran, c->run_weight);
 	return schedd_vtime_before(t->vtime + wakeup_gran_ns, running);
