@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # vm: --cpus 2 --quiet-start
-# only: named
 # timeout: 900
 # latency_smp.sh - two CPUs, four best-effort spinners: schedd against the kernel's scheduler, interleaved in one boot
 . "$(dirname "$0")/../scenario_lib.sh"
