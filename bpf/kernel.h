@@ -50,6 +50,13 @@ enum bpf_map_type {
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
+#define BPF_F_TIMER_CPU_PIN (1ULL << 1)
+#define CLOCK_MONOTONIC 1
+
+struct bpf_timer {
+	__u64 opaque[2];
+} __attribute__((aligned(8)));
+
 struct bpf_iter_num {
 	__u64 opaque[1];
 } __attribute__((aligned(8)));

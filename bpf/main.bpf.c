@@ -34,11 +34,12 @@
  * So kubelet and sshd stay alive under a full latency-critical load, and a
  * best-effort task that holds a lock gets on with it.
  *
- * Where it does badly.  Slices end on the tick, so a floor slice of half a
- * millisecond takes up to one tick, and LC pays that in its worst case.  LLCs
- * are balanced only when a CPU runs out of work, so two full LLCs of unequal
- * length stay unequal.  Work of one kind that wakes up on a machine full of the
- * same kind gains less than with the kernel's own scheduler, which has
+ * Where it does badly.  Slices end on the tick.  Only floor runs have a timer of
+ * their own; where the kernel has none for us (PREEMPT_RT) a floor slice of half
+ * a millisecond takes up to one tick from latency-critical work.  LLCs are
+ * balanced only when a CPU runs out of work, so two full LLCs of unequal length
+ * stay unequal.  Work of one kind that wakes up on a machine full of the same
+ * kind gains less than with the kernel's own scheduler, which has
  * high-resolution slices.
  */
 #include "bpf/sched.bpf.h"
@@ -49,6 +50,7 @@ char _license[] SEC("license") = "GPL";
 #include "bpf/stats.bpf.c"
 #include "bpf/class.bpf.c"
 #include "bpf/cores.bpf.c"
+#include "bpf/floor.bpf.c"
 #include "bpf/queue.bpf.c"
 
 /* Settles the account of the running task up to now; it goes on or stops after this. */
@@ -282,6 +284,8 @@ static __always_inline void keep_running(struct task_struct *prev, struct task_c
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 
 	c->floor_run = floor_run;
+	if (floor_run)
+		floor_started(cpu);
 	c->first_run = 0;
 	c->run_begin = now;
 	c->run_weight = t->weight;
@@ -369,8 +373,10 @@ void SCHEDD_OPS(running, struct task_struct *p)
 	hold_cpu(cpu, t->class_idx + 1, t->kind);
 	state->rank = rank_of_run(t, cpu, state);
 	note_saturation(c, state->rank, now);
-	if (c->floor_run)
+	if (c->floor_run) {
 		class_stats(stats, t->class_idx)->floor_served++;
+		floor_started(cpu);
+	}
 	c->floor_kind = 0;
 	clear_sibling(cpu, t->class_idx);
 	/*
@@ -554,6 +560,8 @@ s32 SCHEDD_OPS_SLEEPABLE(init)
 			state->rank = SCHEDD_RANK_AWAY;
 	}
 	err = create_queues();
+	if (!err)
+		err = create_timers();
 	if (!err)
 		attached = 1;
 	return err;

@@ -23,6 +23,7 @@
 #define FRONT_BIAS_NS (60 * NSEC_PER_SEC)     /* puts a preempted task before the others */
 #define MAX_LAG_NS (100 * NSEC_PER_MSEC)      /* farthest a task falls behind its domain */
 #define FLOOR_DEBIT_NS (8 * NSEC_PER_MSEC)    /* a floor run costs at most this in advance */
+#define FLOOR_SLACK_NS (20 * NSEC_PER_USEC)   /* a timer that fires so early has fired for this run */
 #define SELF_KICK_GAP_NS NSEC_PER_MSEC        /* one correction per CPU and gap: no livelock */
 #define LEND_VALVE_NS NSEC_PER_SEC            /* "never lent" gives way to starvation */
 #define FLOOR_STREAK_NS (10 * NSEC_PER_MSEC)  /* higher kinds without a pause: saturation */
@@ -127,6 +128,7 @@ const volatile u64 kthread_slice_ns = 2 * NSEC_PER_MSEC;
 const volatile u64 wakeup_gran_ns = 1 * NSEC_PER_MSEC;
 const volatile u32 kthread_share_pct = 50;
 const volatile u32 set_cpuperf = 1;
+const volatile u32 use_timers = 1; /* 0 where the kernel refuses them: PREEMPT_RT */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

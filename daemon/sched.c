@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -90,6 +91,14 @@ static int map_all(struct sched *s)
 	return r;
 }
 
+/* Some of these kernels refuse a program with a timer, and the whole object with it. */
+static bool kernel_is_preempt_rt(void)
+{
+	struct utsname uts;
+
+	return uname(&uts) == 0 && strstr(uts.version, "PREEMPT_RT") != NULL;
+}
+
 static void set_load_values(struct sched *s, const struct topo *topo, uint64_t hotplug_seq, const struct sched_options *o)
 {
 	s->skel->rodata->nr_cpus = topo->nr_possible;
@@ -102,6 +111,7 @@ static void set_load_values(struct sched *s, const struct topo *topo, uint64_t h
 		t->sibling = (uint16_t)topo->cpus[cpu].sibling;
 		t->online = topo->cpus[cpu].online;
 	}
+	s->skel->rodata->use_timers = !kernel_is_preempt_rt();
 	s->skel->struct_ops.schedd_ops->hotplug_seq = hotplug_seq;
 	if (o->timeout_ms)
 		s->skel->struct_ops.schedd_ops->timeout_ms = (uint32_t)o->timeout_ms;

@@ -60,7 +60,7 @@ read_wakeups
 check_figure "100 wake-ups in a child made afterwards: in its parent's class" "$best_effort - $before_best_effort >= 100"
 check "the daemon says so too" class_is /t/job/child best-effort
 
-p99_us() { tr ' ' '\n' <<<"$1" | sed -n 's/^p99_us=//p'; }
+field() { tr ' ' '\n' <<<"$2" | sed -n "s/^$1=//p"; }
 in_cgroup call "$bench/latprobe" -n 1000000 -i 1000 >/dev/null &
 probe_pid=$!
 idle=$("$bench/setclass" -n "$calls" /t/call lc be)
@@ -71,8 +71,7 @@ kill "$probe_pid"
 wait "$probe_pid" 2>/dev/null || true
 echo "# idle CPUs: $idle"
 echo "# two busy CPUs: $busy"
-check_figure "$calls calls of a client, p99 in us: busy CPUs cost at most as much again" \
-	"$(p99_us "$busy") <= 2 * $(p99_us "$idle")"
-# How long a call takes in an emulated guest says more of its host; the aim for one that is not slowed down:
-if awk "BEGIN { exit !($(p99_us "$busy") <= 20000) }"; then echo "# below 20 ms"; else echo "# above 20 ms"; fi
+# Two of the host's pauses among 200 calls are a p99, so that one is judged in counted time: class_change_icount.sh.
+check_figure "$calls calls of a client, p90 in us: busy CPUs cost at most as much again" \
+	"$(field p90_us "$busy") <= 2 * $(field p90_us "$idle")"
 scenario_end
