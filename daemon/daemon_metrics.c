@@ -71,8 +71,8 @@ static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 		struct schedd_cpu_state s;
 
 		sched_read_cpu(d->sched, cpu, &s);
-		if (d->plan.owner[cpu])
-			m->classes[d->plan.owner[cpu] - 1].owned_cpus++;
+		if (d->alloc.plan.owner[cpu])
+			m->classes[d->alloc.plan.owner[cpu] - 1].owned_cpus++;
 		if (s.rank >= SCHEDD_RANK_BEST_EFFORT && s.rank <= SCHEDD_RANK_LATENCY_CRITICAL &&
 		    s.class_idx < SCHEDD_MAX_CLASSES)
 			m->classes[s.class_idx].held_cpus++;
@@ -129,7 +129,7 @@ static void fill_daemon(const struct daemon *d, struct metrics_snapshot *m)
 	memcpy(m->ejections, d->ejections, sizeof(m->ejections));
 	m->cpu_limits_unenforced_cgroups = d->attach.state == ATTACH_ATTACHED ? d->cpu_limits_unenforced : 0;
 	m->plans_applied = d->plans_applied;
-	m->plan_generation = d->plan.generation;
+	m->plan_generation = d->alloc.plan.generation;
 	m->plan_duration_sum_seconds = (double)d->plan_ns_sum / 1e9;
 	m->plan_duration_count = d->plans_applied;
 	m->config_ok = d->config_ok;

@@ -58,7 +58,7 @@ struct daemon {
 	struct attach attach;
 	struct sched_probe probe;
 	struct sched *sched;              /* NULL while nothing is loaded */
-	struct schedd_plan plan;
+	struct alloc_memory alloc;        /* the plan in force, and what the next one needs */
 	uint64_t plan_apply_realtime_ns;
 	struct schedd_cpu_stats stats_base; /* of objects that are gone, so that counters never fall */
 

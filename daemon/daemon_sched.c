@@ -64,7 +64,7 @@ static void unload(struct daemon *d)
 	keep_stats(d);
 	sched_free(d->sched);
 	d->sched = NULL;
-	d->plan = (struct schedd_plan){ .generation = d->plan.generation };
+	d->alloc = (struct alloc_memory){ .plan.generation = d->alloc.plan.generation };
 	for (struct cgroup_node *n = cgroup_tree_root(d->tree); n; n = cgroup_node_next(cgroup_tree_root(d->tree), n))
 		n->applied = false;
 }
@@ -105,28 +105,57 @@ int daemon_apply_classes(struct daemon *d)
 	return first;
 }
 
-int daemon_apply_plan(struct daemon *d)
+/* Every class may use every online CPU, and owns its guarantee whatever it does. */
+static void fill_limits(const struct daemon *d, struct alloc_limits *ret_limits)
 {
-	struct alloc_input in = { .topo = &d->topo, .previous = d->plan.nr_cpus ? &d->plan : NULL };
-	struct schedd_plan plan;
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
-	bool changed;
-	int r;
-
+	*ret_limits = (struct alloc_limits){ .generation = d->state->config_generation };
 	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
 		const struct state_class *c = &d->state->classes[i];
 
-		in.classes[i] = (struct alloc_class){ c->used, c->effective.kind, c->effective_guarantee_cpus,
-						      c->effective.weight };
+		ret_limits->classes[i] = (struct alloc_class){
+			.used = c->used,
+			.kind = c->effective.kind,
+			.guarantee_cpus = c->effective_guarantee_cpus,
+			.burst_cpus = c->effective.burst_cpus,
+			.weight = c->effective.weight,
+			.exclusive_smt = c->effective.exclusive_smt,
+			.lend_never = c->effective.lend == CLASS_LEND_NEVER,
+		};
+		memset(&ret_limits->classes[i].reach, 0xff, sizeof(ret_limits->classes[i].reach));
 	}
-	alloc_plan(&in, &plan, &changed);
-	if (!d->sched || !changed)
+	for (uint32_t cpu = 0; cpu < d->topo.nr_possible; cpu++)
+		if (!d->topo.cpus[cpu].online)
+			alloc_cpus_add(&ret_limits->excluded, cpu);
+}
+
+int daemon_apply_plan(struct daemon *d)
+{
+	static const uint8_t holder[SCHEDD_MAX_CPUS];
+	static const struct demand_class demand[SCHEDD_MAX_CLASSES];
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	struct alloc_memory next = d->alloc;
+	struct alloc_limits limits;
+	struct alloc_input in = {
+		.topo = &d->topo,
+		.limits = &limits,
+		.holder = holder,
+		.demand = demand,
+		.policy = &policy_static,
+		.now_ns = begin_ns,
+	};
+	struct alloc_result result;
+	int r;
+
+	if (!d->sched)
 		return 0;
-	plan.generation = d->plan.generation + 1;
-	r = sched_apply_plan(d->sched, &plan);
+	fill_limits(d, &limits);
+	alloc_plan(&in, &next, &result);
+	r = result.changed ? sched_apply_plan(d->sched, &next.plan) : 0;
 	if (r < 0)
-		return log_error_errno(r, "cannot apply plan %llu", (unsigned long long)plan.generation);
-	d->plan = plan;
+		return log_error_errno(r, "cannot apply plan %llu", (unsigned long long)next.plan.generation);
+	d->alloc = next;
+	if (!result.changed)
+		return 0;
 	d->plan_apply_realtime_ns = clock_ns(CLOCK_REALTIME);
 	d->plan_ns_sum += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	d->plans_applied++;

@@ -154,7 +154,7 @@ void daemon_fill_status(void *ctx, struct reply *reply)
 	v->hold_reason = arena_strdup(&reply->arena, d->attach.hold.reason);
 	v->hold_until_realtime_ns = until_realtime(d);
 	v->config_generation = d->state->config_generation;
-	v->plan_generation = d->plan.generation;
+	v->plan_generation = d->alloc.plan.generation;
 	v->managed_cgroups = (uint32_t)cgroup_tree_size(d->tree);
 	v->cpu_limits_unenforced_cgroups = d->attach.state == ATTACH_ATTACHED ? d->cpu_limits_unenforced : 0;
 	v->ejections = d->attach.hold.ejections_total;
@@ -194,7 +194,7 @@ void daemon_fill_class(void *ctx, unsigned int class_idx, struct class_view *vie
 	if (!view->owned_cpus || !view->held_cpus)
 		return;
 	for (uint32_t cpu = 0; cpu < d->topo.nr_possible; cpu++) {
-		if (d->plan.owner[cpu] == class_idx + 1)
+		if (d->alloc.plan.owner[cpu] == class_idx + 1)
 			view->owned_cpus[view->nr_owned_cpus++] = cpu;
 		if (holder_of(d, cpu) == class_idx + 1)
 			view->held_cpus[view->nr_held_cpus++] = cpu;
@@ -221,7 +221,7 @@ static void fill_plan_cpus(struct daemon *d, struct reply *reply)
 			.core_id = t->core,
 			.llc_id = t->llc,
 			.numa_node = t->node,
-			.owner_class_name = class_name_of(d, reply, d->plan.owner[cpu]),
+			.owner_class_name = class_name_of(d, reply, d->alloc.plan.owner[cpu]),
 			.holder_class_name = class_name_of(d, reply, holder_of(d, cpu)),
 			.exclusion = t->online ? 1 : 2,
 		};
@@ -237,7 +237,7 @@ void daemon_fill_plan(void *ctx, bool full, struct reply *reply)
 	v->apply_realtime_ns = d->plan_apply_realtime_ns;
 	fill_identity(d, &reply->node);
 	reply->node.mode = mode_name(attach_mode(&d->attach));
-	reply->node.plan_generation = d->plan.generation;
+	reply->node.plan_generation = d->alloc.plan.generation;
 	reply->node.config_generation = d->state->config_generation;
 	v->classes = arena_array(&reply->arena, struct plan_class_view, SCHEDD_MAX_CLASSES);
 	for (uint32_t i = 0; v->classes && i < SCHEDD_MAX_CLASSES; i++) {
