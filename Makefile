@@ -216,8 +216,9 @@ $(HELP): $(HELP_OBJS)
 $(CHECKED_PROGRAMS): $(O)/%: $(OBJ)/%.o $(HELP) $(CTL) $(CORE)
 	$(call say,LD,$@)
 	$(Q)$(link) -lcmocka
-# One speaks to the daemon, as schedctl does.
+# One speaks to the daemon, as schedctl does; one measures a part of it.
 $(O)/tests/bench/setclass: $(CTL) $(CORE)
+$(O)/tests/bench/allocbench: $(CORE)
 $(ALONE_PROGRAMS): $(O)/%: $(OBJ)/%.o
 	$(call say,LD,$@)
 	$(Q)$(link)

@@ -55,6 +55,10 @@ static void ask_policy(struct alloc_work *w, struct wishes *ret)
 {
 	uint32_t owned[SCHEDD_MAX_CLASSES];
 
+	memset(w->memory->parked_cpus, 0, sizeof(w->memory->parked_cpus));
+	for_each_alloc_cpu(cpu, &w->parked)
+		if (w->owner[cpu] == w->memory->plan.owner[cpu])
+			w->memory->parked_cpus[w->owner[cpu] - 1]++;
 	memcpy(owned, &w->nr_owned[1], sizeof(owned));
 	memcpy(ret->want, owned, sizeof(owned));
 	w->in->policy->want(w->in, w->memory, owned, ret->want, ret->trigger);
@@ -129,7 +133,9 @@ static void put_in_memory(const struct alloc_work *w, struct alloc_result *ret)
 	struct alloc_memory *m = w->memory;
 	uint64_t now_ns = w->in->now_ns;
 
-	for (uint32_t cpu = 0; cpu < SCHEDD_MAX_CPUS; cpu++) {
+	uint32_t nr_cpus = m->plan.nr_cpus > w->in->topo->nr_possible ? m->plan.nr_cpus : w->in->topo->nr_possible;
+
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
 		uint32_t from = m->plan.owner[cpu], to = w->owner[cpu];
 
 		if (from == to)

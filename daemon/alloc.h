@@ -40,6 +40,7 @@ struct alloc_memory {
 	uint64_t unused_since_ns[SCHEDD_MAX_CPUS]; /* the owner is not on it since; 0 = it is */
 	uint8_t last_owner[SCHEDD_MAX_CPUS];       /* who had it before: caches may still be warm */
 	uint32_t guarantee_cpus[SCHEDD_MAX_CLASSES]; /* when it falls, as a lease ends, the CPUs go back at once */
+	uint32_t parked_cpus[SCHEDD_MAX_CLASSES];  /* for the policy, of now: unused for park_ns and owned for dwell_ns */
 };
 
 struct alloc_input {
@@ -92,8 +93,5 @@ const struct alloc_policy *alloc_policy_find(const char *name); /* NULL: no such
  * by lend_never.  A private CPU counts for its class, above the burst limit too.
  */
 void alloc_plan(const struct alloc_input *in, struct alloc_memory *m, struct alloc_result *ret);
-
-/* Its owner has left it alone for park_ns, and has had it for dwell_ns.  For policies: true only of an owned CPU. */
-bool alloc_cpu_is_parked(const struct alloc_input *in, const struct alloc_memory *m, uint32_t cpu);
 
 #endif

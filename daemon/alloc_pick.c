@@ -42,53 +42,64 @@ static uint32_t roomy_llc(const struct alloc_work *w, uint32_t taker)
 	return home;
 }
 
+/* The LLC in which it owns most. */
 static uint32_t home_llc(const struct alloc_work *w, uint32_t taker)
 {
-	uint32_t home = 0;
+	uint32_t owned[SCHEDD_MAX_LLCS] = {}, home = 0;
 
-	for (uint32_t llc = 1; llc < nr_llcs(w); llc++)
-		if (w->nr_owned_in_llc[taker][llc] > w->nr_owned_in_llc[taker][home])
-			home = llc;
-	if (w->nr_owned_in_llc[taker][home])
-		return home;
-	if (taker == normal && alloc_cpus_meet(&w->first_core, &w->open[taker]))
+	if (!w->nr_owned[taker] && taker == normal && alloc_cpus_meet(&w->first_core, &w->open[taker]))
 		return llc_of(w, alloc_cpus_next(&w->first_core, 0));
-	return roomy_llc(w, taker);
+	if (!w->nr_owned[taker])
+		return roomy_llc(w, taker);
+	for_each_alloc_cpu(cpu, &w->owned[taker])
+		owned[llc_of(w, cpu)]++;
+	for (uint32_t llc = 1; llc < nr_llcs(w); llc++)
+		if (owned[llc] > owned[home])
+			home = llc;
+	return home;
+}
+
+static uint64_t near_llcs(struct alloc_work *w, uint32_t taker)
+{
+	uint64_t *llcs = &w->near_llcs[taker];
+
+	if (!*llcs)
+		*llcs = w->in->demand[taker - 1].congested_llcs;
+	if (!*llcs)
+		*llcs = 1ULL << home_llc(w, taker);
+	return *llcs;
 }
 
 /* They, and the LLCs that share a NUMA node with one of them. */
 static uint64_t llcs_of_nodes(const struct alloc_work *w, uint64_t llcs)
 {
-	uint64_t nodes_of = llcs;
+	uint64_t all = llcs;
 
-	for (uint32_t llc = 0; llc < nr_llcs(w); llc++) {
-		if (nodes_of >> llc & 1)
-			continue;
+	for (; llcs; llcs &= llcs - 1)
 		for (uint32_t other = 0; other < nr_llcs(w); other++)
-			if (llcs >> other & 1 && w->node_of_llc[other] == w->node_of_llc[llc])
-				nodes_of |= 1ULL << llc;
-	}
-	return nodes_of;
+			if (w->node_of_llc[other] == w->node_of_llc[__builtin_ctzll(llcs)])
+				all |= 1ULL << other;
+	return all;
 }
 
-static void add_llcs(const struct alloc_work *w, uint64_t llcs, struct alloc_cpus *cpus)
+static void cpus_of_llcs(const struct alloc_work *w, uint64_t llcs, struct alloc_cpus *ret_cpus)
 {
-	for (uint32_t llc = 0; llc < nr_llcs(w); llc++)
-		if (llcs >> llc & 1)
-			alloc_cpus_or(cpus, &w->llc[llc]);
+	*ret_cpus = (struct alloc_cpus){};
+	for (; llcs; llcs &= llcs - 1)
+		alloc_cpus_or(ret_cpus, &w->llc[__builtin_ctzll(llcs)]);
 }
 
-static void find_home(struct alloc_work *w, uint32_t taker)
+static void narrow_near(struct alloc_work *w, uint32_t taker, struct alloc_cpus *s)
 {
-	uint64_t llcs = w->in->demand[taker - 1].congested_llcs;
+	struct alloc_cpus near;
 
-	if (w->near_known >> taker & 1)
+	if (nr_llcs(w) <= 1)
 		return;
-	w->near_known |= 1U << taker;
-	if (!llcs)
-		llcs = 1ULL << home_llc(w, taker);
-	add_llcs(w, llcs, &w->near[taker]);
-	add_llcs(w, llcs_of_nodes(w, llcs), &w->near_node[taker]);
+	cpus_of_llcs(w, near_llcs(w, taker), &near);
+	if (alloc_cpus_narrow(s, &near))
+		return;
+	cpus_of_llcs(w, llcs_of_nodes(w, near_llcs(w, taker)), &near);
+	alloc_cpus_narrow(s, &near);
 }
 
 /* ---------- what must not be taken ---------- */
@@ -212,13 +223,11 @@ static uint32_t best_by_core(const struct alloc_work *w, uint32_t taker, const s
 
 uint32_t alloc_best_cpu(struct alloc_work *w, uint32_t taker, struct alloc_cpus from)
 {
-	find_home(w, taker);
-	for (uint32_t kind = SCHEDD_KIND_NONE; kind < alloc_class_of(w, taker)->kind && kind < SCHEDD_NR_KINDS; kind++)
+	for (uint32_t kind = SCHEDD_KIND_NONE; kind < w->kind[taker]; kind++)
 		if (alloc_cpus_narrow(&from, &w->held[kind]))
 			break;
 	alloc_cpus_narrow(&from, &w->warm[taker]);
-	if (!alloc_cpus_narrow(&from, &w->near[taker]))
-		alloc_cpus_narrow(&from, &w->near_node[taker]);
+	narrow_near(w, taker, &from);
 	if (w->smt)
 		narrow_beside(w, taker, &from);
 	return best_by_core(w, taker, &from);
@@ -310,7 +319,7 @@ static uint32_t worst_by_core(const struct alloc_work *w, uint32_t owner, const 
 
 bool alloc_give_back(struct alloc_work *w, uint32_t owner, bool forced, enum alloc_trigger trigger)
 {
-	struct alloc_cpus from, far;
+	struct alloc_cpus from, far, near;
 
 	alloc_cpus_and(&w->owned[owner], &w->common, &from);
 	if (!forced)
@@ -321,9 +330,9 @@ bool alloc_give_back(struct alloc_work *w, uint32_t owner, bool forced, enum all
 		return false;
 	if (!alloc_cpus_narrow(&from, &w->parked))
 		alloc_cpus_narrow(&from, &w->unused);
-	find_home(w, owner);
+	cpus_of_llcs(w, near_llcs(w, owner), &near);
 	far = from;
-	alloc_cpus_sub(&far, &w->near[owner]);
+	alloc_cpus_sub(&far, &near);
 	alloc_cpus_narrow(&from, &far);
 	alloc_move(w, worst_by_core(w, owner, &from), ALLOC_POOL, trigger);
 	return true;

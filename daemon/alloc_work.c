@@ -4,22 +4,10 @@
 
 #include "daemon/alloc_private.h"
 
-static uint64_t elapsed(uint64_t now, uint64_t then)
+/* A class without a kind is not in use: it has no rank. */
+static uint32_t kind_of(const struct alloc_class *c)
 {
-	return now > then ? now - then : 0;
-}
-
-bool alloc_cpu_is_parked(const struct alloc_input *in, const struct alloc_memory *m, uint32_t cpu)
-{
-	uint64_t since_ns = m->unused_since_ns[cpu];
-
-	return since_ns && elapsed(in->now_ns, since_ns) >= in->limits->park_ns &&
-	       elapsed(in->now_ns, m->owned_since_ns[cpu]) >= in->limits->dwell_ns;
-}
-
-static bool is_used(const struct alloc_work *w, uint32_t owner)
-{
-	return owner >= 1 && owner <= SCHEDD_MAX_CLASSES && alloc_class_of(w, owner)->used;
+	return c->used && c->kind < SCHEDD_NR_KINDS ? c->kind : SCHEDD_KIND_NONE;
 }
 
 static bool is_exclusive(const struct alloc_work *w, uint32_t owner)
@@ -49,7 +37,7 @@ static void load_classes(struct alloc_work *w)
 	for (uint32_t owner = 1; owner < ALLOC_NR_OWNERS; owner++) {
 		const struct alloc_class *c = alloc_class_of(w, owner);
 
-		if (!c->used)
+		if (!w->kind[owner])
 			continue;
 		order_class(w, owner);
 		w->guarantee[owner] = c->guarantee_cpus < c->burst_cpus ? c->guarantee_cpus : c->burst_cpus;
@@ -59,68 +47,162 @@ static void load_classes(struct alloc_work *w)
 	}
 }
 
-/* The plan in force, not the one to come: only its owner can leave a CPU unused. */
-static void observe_cpu(struct alloc_work *w, uint32_t cpu)
+/*
+ * The walks over all CPUs are most of what a plan costs on a large machine.  To change
+ * one word in memory 64 times in a row is to wait each time for the store before, so
+ * bits are collected in a local word, or neighbours in the walk are in different words.
+ */
+
+static void load_llcs(struct alloc_work *w)
 {
+	const struct topo *t = w->in->topo;
+
+	for (uint32_t first = 0; first < t->nr_possible; first += 64) {
+		uint64_t usable = w->usable.bits[first / 64], here = 0;
+		uint32_t last_llc = 0;
+
+		for (; usable; usable &= usable - 1) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(usable), llc = t->cpus[first + bit].llc % SCHEDD_MAX_LLCS;
+
+			if (llc != last_llc) {
+				w->llc[last_llc].bits[first / 64] |= here;
+				here = 0;
+				last_llc = llc;
+			}
+			here |= 1ULL << bit;
+			w->node_of_llc[llc] = t->cpus[first + bit].node;
+		}
+		w->llc[last_llc].bits[first / 64] |= here;
+	}
+}
+
+/* In falling order of numbers, so that the chain of a core's threads rises. */
+static void load_cores(struct alloc_work *w)
+{
+	const struct topo *t = w->in->topo;
+
+	for (uint32_t core = 0; core < SCHEDD_MAX_CPUS; core++)
+		w->core_head[core] = SCHEDD_MAX_CPUS;
+	for (uint32_t word = (t->nr_possible + 63) / 64; word-- > 0;) {
+		uint64_t excluded = w->in->limits->excluded.bits[word], usable = 0;
+
+		for (uint32_t bit = 64; bit-- > 0;) {
+			uint32_t cpu = word * 64 + bit, core;
+
+			if (cpu >= t->nr_possible || !t->cpus[cpu].online || excluded >> bit & 1)
+				continue;
+			core = alloc_core_of(w, cpu);
+			usable |= 1ULL << bit;
+			w->next_thread[cpu] = w->core_head[core];
+			w->smt |= w->core_head[core] != SCHEDD_MAX_CPUS;
+			w->core_head[core] = (uint16_t)cpu;
+		}
+		w->usable.bits[word] = usable;
+	}
+	for_each_alloc_thread(w, thread, 0)
+		alloc_cpus_add(&w->first_core, thread);
+}
+
+static bool has_passed(uint64_t now_ns, uint64_t since_ns, uint64_t span_ns)
+{
+	return (now_ns > since_ns ? now_ns - since_ns : 0) >= span_ns;
+}
+
+/*
+ * Of the plan in force, not of the one to come: only its owner can leave a CPU unused.
+ * Nothing here can be predicted, so there are no branches.
+ */
+static void load_times(struct alloc_work *w, uint32_t first, uint32_t end)
+{
+	const struct alloc_input *in = w->in;
 	struct alloc_memory *m = w->memory;
-	uint32_t owner = m->plan.owner[cpu];
+	uint64_t now_ns = in->now_ns ? in->now_ns : 1, park_ns = in->limits->park_ns, dwell_ns = in->limits->dwell_ns;
+	uint64_t unused = 0, parked = 0, settled = 0;
 
-	if (owner == ALLOC_POOL || w->in->holder[cpu] == owner)
-		m->unused_since_ns[cpu] = 0;
-	else if (!m->unused_since_ns[cpu])
-		m->unused_since_ns[cpu] = w->in->now_ns ? w->in->now_ns : 1;
+	for (uint32_t cpu = first; cpu < end; cpu++) {
+		uint32_t owner = m->plan.owner[cpu];
+		uint64_t bit = 1ULL << (cpu - first), since_ns = m->unused_since_ns[cpu];
+		bool away = (owner != ALLOC_POOL) & (in->holder[cpu] != owner);
+
+		since_ns = since_ns ? since_ns : now_ns;
+		m->unused_since_ns[cpu] = away ? since_ns : 0;
+		unused |= away ? bit : 0;
+		parked |= has_passed(now_ns, since_ns, park_ns) ? bit : 0;
+		settled |= has_passed(now_ns, m->owned_since_ns[cpu], dwell_ns) ? bit : 0;
+	}
+	w->unused.bits[first / 64] = unused;
+	w->parked.bits[first / 64] = parked & unused & settled;
+	w->settled.bits[first / 64] = settled;
 }
 
-/* Its core and LLC; in falling order of numbers, so that a chain rises. */
-static void load_place(struct alloc_work *w, uint32_t cpu)
-{
-	uint32_t core = alloc_core_of(w, cpu), llc = w->in->topo->cpus[cpu].llc % SCHEDD_MAX_LLCS;
-
-	w->next_thread[cpu] = w->core_head[core];
-	w->smt |= w->core_head[core] != SCHEDD_MAX_CPUS;
-	w->core_head[core] = (uint16_t)cpu;
-	if (core == alloc_core_of(w, 0))
-		alloc_cpus_add(&w->first_core, cpu);
-	alloc_cpus_add(&w->llc[llc], cpu);
-	w->node_of_llc[llc] = w->in->topo->cpus[cpu].node;
-}
-
-static void load_use(struct alloc_work *w, uint32_t cpu)
+static void load_previous(struct alloc_work *w)
 {
 	const struct alloc_memory *m = w->memory;
-	uint32_t holder = w->in->holder[cpu];
-	uint32_t kind = is_used(w, holder) ? alloc_class_of(w, holder)->kind % SCHEDD_NR_KINDS : SCHEDD_KIND_NONE;
+	uint32_t nr_cpus = w->in->topo->nr_possible;
 
-	alloc_cpus_add(&w->held[kind], cpu);
-	if (m->unused_since_ns[cpu])
-		alloc_cpus_add(&w->unused, cpu);
-	if (alloc_cpu_is_parked(w->in, m, cpu))
-		alloc_cpus_add(&w->parked, cpu);
-	if (elapsed(w->in->now_ns, m->owned_since_ns[cpu]) >= w->in->limits->dwell_ns)
-		alloc_cpus_add(&w->settled, cpu);
-	if (m->last_owner[cpu] < ALLOC_NR_OWNERS)
-		alloc_cpus_add(&w->warm[m->last_owner[cpu]], cpu);
+	for (uint32_t bit = 0; bit < 64; bit++) {
+		for (uint32_t cpu = bit; cpu < nr_cpus; cpu += 64) {
+			uint32_t holder = w->in->holder[cpu];
+
+			alloc_cpus_add(&w->owned[m->plan.owner[cpu]], cpu);
+			alloc_cpus_add(&w->warm[m->last_owner[cpu]], cpu);
+			alloc_cpus_add(&w->held[w->kind[holder < ALLOC_NR_OWNERS ? holder : ALLOC_POOL]], cpu);
+		}
+	}
+	memcpy(w->owner, m->plan.owner, nr_cpus);
 }
 
-static void load_owner(struct alloc_work *w, uint32_t cpu)
+static void change_owner(struct alloc_work *w, uint32_t cpu, uint32_t to)
 {
-	uint32_t private_to = w->in->limits->private_owner[cpu], owner = w->memory->plan.owner[cpu];
+	uint32_t from = w->owner[cpu];
 
-	if (private_to)
-		owner = is_used(w, private_to) ? private_to : ALLOC_POOL;
-	else if (!is_used(w, owner) || !alloc_cpus_has(&alloc_class_of(w, owner)->reach, cpu))
-		owner = ALLOC_POOL;
-	if (!private_to)
-		alloc_cpus_add(&w->common, cpu);
-	/* Private to a class that is not in use: nobody's, and not in the pool. */
-	if (private_to && owner == ALLOC_POOL)
+	if (from == to)
 		return;
-	w->owner[cpu] = (uint8_t)owner;
-	alloc_cpus_add(&w->owned[owner], cpu);
-	w->nr_owned[owner]++;
-	w->nr_owned_in_llc[owner][w->in->topo->cpus[cpu].llc % SCHEDD_MAX_LLCS]++;
-	if (owner != w->memory->plan.owner[cpu])
-		w->trigger[owner] = w->trigger[w->memory->plan.owner[cpu]] = ALLOC_TRIGGER_LIMITS;
+	alloc_cpus_del(&w->owned[from], cpu);
+	alloc_cpus_add(&w->owned[to], cpu);
+	w->owner[cpu] = (uint8_t)to;
+	w->trigger[from] = w->trigger[to] = ALLOC_TRIGGER_LIMITS;
+}
+
+/* Private to a class that is not in use: nobody's, and not in the pool. */
+static void load_private_cpu(struct alloc_work *w, uint32_t cpu)
+{
+	uint32_t private_to = w->in->limits->private_owner[cpu];
+
+	if (!private_to || !alloc_cpus_has(&w->usable, cpu))
+		return;
+	alloc_cpus_del(&w->common, cpu);
+	alloc_cpus_add(&w->private, cpu);
+	change_owner(w, cpu, private_to < ALLOC_NR_OWNERS && w->kind[private_to] ? private_to : ALLOC_POOL);
+}
+
+static void load_private(struct alloc_work *w)
+{
+	static const uint8_t none[64];
+
+	w->common = w->usable;
+	for (uint32_t first = 0; first < w->in->topo->nr_possible; first += 64)
+		if (memcmp(&w->in->limits->private_owner[first], none, sizeof(none)) != 0)
+			for (uint32_t cpu = first; cpu < first + 64; cpu++)
+				load_private_cpu(w, cpu);
+}
+
+/* What the class no longer may own goes to the pool; into the pool goes only what all may take. */
+static void load_owners(struct alloc_work *w)
+{
+	for (uint32_t owner = 1; owner < ALLOC_NR_OWNERS; owner++) {
+		struct alloc_cpus gone = w->owned[owner];
+
+		if (w->kind[owner]) {
+			alloc_cpus_sub(&gone, &w->open[owner]);
+			alloc_cpus_sub(&gone, &w->private);
+		}
+		for_each_alloc_cpu(cpu, &gone)
+			change_owner(w, cpu, ALLOC_POOL);
+	}
+	alloc_cpus_and(&w->owned[ALLOC_POOL], &w->common, &w->owned[ALLOC_POOL]);
+	for (uint32_t owner = 0; owner < ALLOC_NR_OWNERS; owner++)
+		w->nr_owned[owner] = alloc_cpus_count(&w->owned[owner]);
 }
 
 static void mark_exclusive(struct alloc_work *w, uint32_t cpu)
@@ -139,22 +221,19 @@ static void mark_exclusive(struct alloc_work *w, uint32_t cpu)
 
 void alloc_load(struct alloc_work *w)
 {
-	const struct topo *t = w->in->topo;
+	uint32_t nr_cpus = w->in->topo->nr_possible;
 
-	for (uint32_t core = 0; core < SCHEDD_MAX_CPUS; core++)
-		w->core_head[core] = SCHEDD_MAX_CPUS;
-	for (uint32_t cpu = t->nr_possible; cpu-- > 0;) {
-		observe_cpu(w, cpu);
-		if (!t->cpus[cpu].online || alloc_cpus_has(&w->in->limits->excluded, cpu)) {
-			w->trigger[w->memory->plan.owner[cpu]] = ALLOC_TRIGGER_LIMITS;
-			continue;
-		}
-		alloc_cpus_add(&w->usable, cpu);
-		load_place(w, cpu);
-		load_use(w, cpu);
-		load_owner(w, cpu);
-	}
+	for (uint32_t owner = 1; owner < ALLOC_NR_OWNERS; owner++)
+		w->kind[owner] = kind_of(alloc_class_of(w, owner));
+	load_cores(w);
+	load_llcs(w);
+	for (uint32_t first = 0; first < nr_cpus; first += 64)
+		load_times(w, first, first + 64 < nr_cpus ? first + 64 : nr_cpus);
+	load_previous(w);
+	load_private(w);
 	load_classes(w);
+	load_owners(w);
+	alloc_cpus_and(&w->parked, &w->common, &w->parked);
 	for (uint32_t i = 0; w->has_exclusive && i < w->nr_classes; i++)
 		if (is_exclusive(w, w->order[i]))
 			for_each_alloc_cpu(cpu, &w->owned[w->order[i]])
@@ -163,7 +242,7 @@ void alloc_load(struct alloc_work *w)
 
 void alloc_move(struct alloc_work *w, uint32_t cpu, uint32_t to, enum alloc_trigger trigger)
 {
-	uint32_t from = w->owner[cpu], llc = w->in->topo->cpus[cpu].llc % SCHEDD_MAX_LLCS;
+	uint32_t from = w->owner[cpu];
 
 	w->owner[cpu] = (uint8_t)to;
 	alloc_cpus_del(&w->owned[from], cpu);
@@ -171,8 +250,6 @@ void alloc_move(struct alloc_work *w, uint32_t cpu, uint32_t to, enum alloc_trig
 	alloc_cpus_add(&w->moved, cpu);
 	w->nr_owned[from]--;
 	w->nr_owned[to]++;
-	w->nr_owned_in_llc[from][llc]--;
-	w->nr_owned_in_llc[to][llc]++;
 	/* The first reason counts: what limits force comes before what a policy wants. */
 	if (!w->trigger[from])
 		w->trigger[from] = trigger;

@@ -29,39 +29,49 @@ static uint32_t clamp_u32(double value)
 
 /* One class during one update. */
 struct update {
-	const struct demand *d;
-	const struct demand_input *in;
-	unsigned int class_idx;
-	bool known;                        /* there are previous counters */
+	uint32_t nr_llcs;
+	bool known;                          /* there are previous counters */
 	bool enqueued_again, dequeued_again; /* that counter began again in some LLC */
-	int64_t waiting[SCHEDD_MAX_LLCS];  /* below 0 only while a sum over CPUs was read in mid-change */
+	uint64_t came[SCHEDD_MAX_LLCS];      /* enqueued since the previous update */
+	int64_t waiting[SCHEDD_MAX_LLCS];    /* below 0 only while a sum over CPUs was read in mid-change */
+	uint64_t slow_llcs;                  /* where the mean delay is too long */
+	uint64_t started, queue_delay_ns, cpu_ns; /* since the previous update, over all LLCs */
 };
 
-static const struct demand_counters *counters_now(const struct update *u, uint32_t llc)
+static bool is_slow(uint64_t delay_ns, uint64_t started, uint64_t threshold_ns)
 {
-	return &u->in->counters[llc][u->class_idx];
+	uint64_t most_ns;
+
+	return threshold_ns && started && !__builtin_mul_overflow(started, threshold_ns, &most_ns) && delay_ns > most_ns;
 }
 
-static const struct demand_counters *counters_then(const struct update *u, uint32_t llc)
+static void collect(struct update *u, uint32_t llc, const struct demand_counters *now, struct demand_counters *previous,
+		    uint64_t threshold_ns)
 {
-	return &u->d->previous[llc][u->class_idx];
-}
+	struct demand_counters then = *previous;
+	uint64_t started, delay_ns;
 
-static void look_for_restarts(struct update *u)
-{
-	for (uint32_t llc = 0; u->known && llc < u->in->nr_llcs; llc++) {
-		const struct demand_counters *now = counters_now(u, llc), *then = counters_then(u, llc);
-
-		u->enqueued_again |= now->enqueued < then->enqueued;
-		u->dequeued_again |= now->dequeued < then->dequeued;
-	}
+	*previous = *now;
+	u->waiting[llc] = (int64_t)(now->enqueued - now->dequeued);
+	if (!u->known)
+		return;
+	u->enqueued_again |= now->enqueued < then.enqueued;
+	u->dequeued_again |= now->dequeued < then.dequeued;
+	u->came[llc] = advanced(now->enqueued, then.enqueued);
+	started = advanced(now->started, then.started);
+	delay_ns = advanced(now->queue_delay_ns, then.queue_delay_ns);
+	u->started += started;
+	u->queue_delay_ns += delay_ns;
+	u->cpu_ns += advanced(now->cpu_ns, then.cpu_ns);
+	if (is_slow(delay_ns, started, threshold_ns))
+		u->slow_llcs |= 1ULL << llc;
 }
 
 static uint32_t longest_queue(const struct update *u)
 {
 	uint32_t longest = 0;
 
-	for (uint32_t llc = 1; llc < u->in->nr_llcs; llc++)
+	for (uint32_t llc = 1; llc < u->nr_llcs; llc++)
 		if (u->waiting[llc] > u->waiting[longest])
 			longest = llc;
 	return longest;
@@ -69,7 +79,7 @@ static uint32_t longest_queue(const struct update *u)
 
 static void settle_steals(struct update *u, int64_t *stolen)
 {
-	for (uint32_t llc = 0; llc < u->in->nr_llcs; llc++) {
+	for (uint32_t llc = 0; llc < u->nr_llcs; llc++) {
 		while (u->waiting[llc] < 0) {
 			uint32_t from = longest_queue(u);
 			int64_t count = -u->waiting[llc];
@@ -97,10 +107,8 @@ static void count_waiting(struct update *u, int64_t *stolen)
 
 	if (!u->known || restarted)
 		memset(stolen, 0, sizeof(*stolen) * SCHEDD_MAX_LLCS);
-	for (uint32_t llc = 0; llc < u->in->nr_llcs; llc++) {
-		const struct demand_counters *now = counters_now(u, llc);
-
-		u->waiting[llc] = (int64_t)(now->enqueued - now->dequeued) - stolen[llc];
+	for (uint32_t llc = 0; llc < u->nr_llcs; llc++) {
+		u->waiting[llc] -= stolen[llc];
 		if (comparable)
 			continue;
 		stolen[llc] = u->waiting[llc];
@@ -109,36 +117,21 @@ static void count_waiting(struct update *u, int64_t *stolen)
 	settle_steals(u, stolen);
 }
 
-static bool llc_is_congested(const struct update *u, uint32_t llc)
-{
-	const struct demand_counters *now = counters_now(u, llc), *then = counters_then(u, llc);
-	uint64_t threshold_ns = u->in->congestion_ns[u->class_idx], started;
-
-	if (!u->enqueued_again && !u->dequeued_again && u->waiting[llc] > 0 &&
-	    (uint64_t)u->waiting[llc] > now->enqueued - then->enqueued)
-		return true;
-	started = advanced(now->started, then->started);
-	return threshold_ns && started && advanced(now->queue_delay_ns, then->queue_delay_ns) / started > threshold_ns;
-}
-
 /* Where the mean over all LLCs is too long, that of one of them is: it needs no rule of its own. */
 static void fill_congestion(const struct update *u, struct demand_class *r)
 {
-	uint64_t started = 0, delay_ns = 0;
+	bool queues_known = u->known && !u->enqueued_again && !u->dequeued_again;
 	int64_t waiting = 0;
 
-	for (uint32_t llc = 0; llc < u->in->nr_llcs; llc++) {
+	r->congested_llcs = u->slow_llcs;
+	for (uint32_t llc = 0; llc < u->nr_llcs; llc++) {
 		waiting += u->waiting[llc];
-		if (!u->known)
-			continue;
-		if (llc_is_congested(u, llc))
+		if (queues_known && u->waiting[llc] > 0 && (uint64_t)u->waiting[llc] > u->came[llc])
 			r->congested_llcs |= 1ULL << llc;
-		started += advanced(counters_now(u, llc)->started, counters_then(u, llc)->started);
-		delay_ns += advanced(counters_now(u, llc)->queue_delay_ns, counters_then(u, llc)->queue_delay_ns);
 	}
 	r->congested = r->congested_llcs != 0;
 	r->queued = waiting > 0 ? clamp_u32((double)waiting) : 0;
-	r->mean_delay_ns = started ? delay_ns / started : 0;
+	r->mean_delay_ns = u->started ? u->queue_delay_ns / u->started : 0;
 }
 
 /*
@@ -146,49 +139,37 @@ static void fill_congestion(const struct update *u, struct demand_class *r)
  * nothing and the next has milliseconds.  The weight grows with the length of the
  * interval, so a lump moves the average as much as the same time in small pieces.
  */
-static void fill_utilisation(const struct update *u, double span_ns, double *average, struct demand_class *r)
+static void fill_utilisation(const struct update *u, double span_ns, double weight, double *average, struct demand_class *r)
 {
-	double running = 0;
+	double running_mcpu = u->known ? (double)u->cpu_ns * 1000 / span_ns : 0;
 
-	for (uint32_t llc = 0; u->known && llc < u->in->nr_llcs; llc++)
-		running += (double)advanced(counters_now(u, llc)->cpu_ns, counters_then(u, llc)->cpu_ns);
-	if (u->known) {
-		running = running * 1000 / span_ns;
-		*average += (1 - exp2(-span_ns / half_life_ns)) * (running - *average);
-	} else {
-		*average = 0;
-	}
-	r->running_mcpu = clamp_u32(running);
+	*average = u->known ? *average + weight * (running_mcpu - *average) : 0;
+	r->running_mcpu = clamp_u32(running_mcpu);
 	r->utilisation_mcpu = clamp_u32(*average);
-}
-
-static void update_class(struct demand *d, const struct demand_input *in, unsigned int i, struct demand_class *r)
-{
-	struct update u = {
-		.d = d,
-		.in = in,
-		.class_idx = i,
-		.known = d->used >> i & 1,
-	};
-
-	look_for_restarts(&u);
-	count_waiting(&u, d->stolen[i]);
-	fill_congestion(&u, r);
-	fill_utilisation(&u, (double)(in->now_ns - d->at_ns), &d->utilisation_mcpu[i], r);
-	for (uint32_t llc = 0; llc < in->nr_llcs; llc++)
-		d->previous[llc][i] = in->counters[llc][i];
 }
 
 void demand_update(struct demand *d, const struct demand_input *in, struct demand_class ret_classes[SCHEDD_MAX_CLASSES])
 {
+	double span_ns, weight;
+
 	memset(ret_classes, 0, sizeof(*ret_classes) * SCHEDD_MAX_CLASSES);
 	if (!d->at_ns || d->nr_llcs != in->nr_llcs)
 		d->used = 0;
 	else if (in->now_ns <= d->at_ns)
 		return;
-	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++)
-		if (in->used >> i & 1)
-			update_class(d, in, i, &ret_classes[i]);
+	span_ns = (double)(in->now_ns - d->at_ns);
+	weight = 1 - exp2(-span_ns / half_life_ns);
+	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
+		struct update u = { .nr_llcs = in->nr_llcs, .known = d->used >> i & 1 };
+
+		if (!(in->used >> i & 1))
+			continue;
+		for (uint32_t llc = 0; llc < in->nr_llcs; llc++)
+			collect(&u, llc, &in->counters[llc][i], &d->previous[llc][i], in->congestion_ns[i]);
+		count_waiting(&u, d->stolen[i]);
+		fill_congestion(&u, &ret_classes[i]);
+		fill_utilisation(&u, span_ns, weight, &d->utilisation_mcpu[i], &ret_classes[i]);
+	}
 	d->at_ns = in->now_ns;
 	d->nr_llcs = in->nr_llcs;
 	d->used = in->used;
