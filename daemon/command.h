@@ -90,6 +90,9 @@ enum schedd_mode { MODE_UNSET = 0, MODE_AUTO, MODE_ACTIVE, MODE_OBSERVE, MODE_PA
 const char *mode_name(enum schedd_mode mode);
 int mode_parse(const char *s, enum schedd_mode *ret_mode); /* -EINVAL */
 
+/* How long a call that orders CPUs waits; numbers of WaitFor, 0 = it does not ask. */
+enum lease_wait { LEASE_WAIT_NONE = 0, LEASE_WAIT_ACCEPTED = 1, LEASE_WAIT_OWNED = 2, LEASE_WAIT_RUNNING = 3 };
+
 struct command {
 	enum command_type type;
 	struct command_caller caller;

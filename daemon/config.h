@@ -37,6 +37,9 @@ struct config {
 	size_t nr_classes;
 	struct cgroup_rule *rules;
 	size_t nr_rules;
+	/* leases: */
+	uint64_t lease_ttl_max_ns;
+	uint32_t lease_max;
 	/* api: */
 	mode_t socket_mode;
 	const char *group;

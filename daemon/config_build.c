@@ -318,7 +318,7 @@ static const struct {
 } sections[] = {
 	{ "scheduler", CONFIG_NODE_MAP, build_section }, { "classes", CONFIG_NODE_MAP, build_classes },
 	{ "rules", CONFIG_NODE_LIST, build_rules },	 { "api", CONFIG_NODE_MAP, build_section },
-	{ "metrics", CONFIG_NODE_MAP, build_section },
+	{ "metrics", CONFIG_NODE_MAP, build_section },	 { "leases", CONFIG_NODE_MAP, build_section },
 };
 
 static int build_top(const struct builder *w, const struct config_node *node)

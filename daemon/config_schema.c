@@ -96,6 +96,42 @@ static void get_unsupported(const struct config *c, char *dst, size_t size)
 	snprintf(dst, size, "%s", c->unsupported_stay ? "stay" : "exit");
 }
 
+static int set_lease_ttl(struct config *c, const char *value)
+{
+	uint64_t ns;
+	int r = str_parse_duration_ns(value, &ns);
+
+	if (r < 0)
+		return r;
+	if (ns < NS_PER_S || ns > STATE_LEASE_TTL_MAX_S * NS_PER_S)
+		return -ERANGE;
+	c->lease_ttl_max_ns = ns;
+	return 0;
+}
+
+static void get_lease_ttl(const struct config *c, char *dst, size_t size)
+{
+	str_format_duration_ns(dst, size, c->lease_ttl_max_ns);
+}
+
+static int set_lease_max(struct config *c, const char *value)
+{
+	uint64_t n;
+	int r = str_parse_u64(value, STATE_MAX_LEASES, &n);
+
+	if (r < 0)
+		return r;
+	if (!n)
+		return -ERANGE;
+	c->lease_max = (uint32_t)n;
+	return 0;
+}
+
+static void get_lease_max(const struct config *c, char *dst, size_t size)
+{
+	snprintf(dst, size, "%" PRIu32, c->lease_max);
+}
+
 static int set_socket_mode(struct config *c, const char *value)
 {
 	size_t n = strlen(value), i;
@@ -207,13 +243,15 @@ const struct config_schema_key config_schema_keys[] = {
 	{ "metrics.listen", "127.0.0.1:9770", "address:port as 127.0.0.1:9770, [::1]:9770 or :9770, or \"\" for off",
 	  set_listen, get_listen },
 	{ "metrics.max_series", "200", "a whole number, 0 to 100000", set_max_series, get_max_series },
+	{ "leases.max_ttl", "24h", "a duration from 1s to 24h", set_lease_ttl, get_lease_ttl },
+	{ "leases.max", "1024", "a whole number, 1 to 1024", set_lease_max, get_lease_max },
 };
 const size_t config_schema_nr_keys = ARRAY_SIZE(config_schema_keys);
 
 static const char *const rule_paths[] = { "rules[].cgroup", "rules[].class" };
 
 const char *const config_schema_later[] = {
-	"scheduler.fallback", "allocator", "ceilings", "leases", "access", "kubernetes", "match", "reload", "ready_states",
+	"scheduler.fallback", "allocator", "ceilings", "access", "kubernetes", "match", "reload", "ready_states",
 	"rules[].unit", "rules[].pod", "rules[].container",
 	"api.listen", "api.tls_cert", "api.tls_key", "api.tls_client_ca", "api.read",
 	"metrics.per_cgroup",

@@ -214,7 +214,7 @@ bool state_wants_scheduler(const struct state *s)
 	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++)
 		if (i != SCHEDD_CLASS_NORMAL && s->classes[i].used && s->classes[i].member_cgroups)
 			return true;
-	return false;
+	return s->nr_leases > 0;
 }
 
 /* Who decided, past everything that was only inherited. */

@@ -44,7 +44,8 @@ static void test_every_key_is_read(void **state)
 	    "- {cgroup: /system.slice/nginx.service, class: web}\n"
 	    "- {cgroup: /batch.slice/**, class: be}\n"
 	    "api: {socket_mode: \"0666\", group: \"\"}\n"
-	    "metrics: {listen: \"[::1]:9771\", max_series: 10}\n");
+	    "metrics: {listen: \"[::1]:9771\", max_series: 10}\n"
+	    "leases: {max_ttl: 90min, max: 7}\n");
 	assert_loaded(f, load(f));
 	assert_int_equal(f->config->mode, MODE_ACTIVE);
 	assert_int_equal(f->config->alive_max_ns, 250000000);
@@ -54,6 +55,8 @@ static void test_every_key_is_read(void **state)
 	assert_string_equal(f->config->group, "");
 	assert_string_equal(f->config->metrics_listen, "[::1]:9771");
 	assert_int_equal(f->config->metrics_max_series, 10);
+	assert_true(f->config->lease_ttl_max_ns == 5400 * UINT64_C(1000000000));
+	assert_int_equal(f->config->lease_max, 7);
 	assert_int_equal(f->config->nr_classes, 1);
 	assert_string_equal(f->config->classes[0].name, "web");
 	s = &f->config->classes[0].settings;

@@ -42,7 +42,7 @@ static const struct error_case cases[] = {
 	{ "scheduler:\n  mode:\n", "2:8", { "key `scheduler.mode'", "must be auto, active or detached, not nothing" } },
 	/* unknown keys */
 	{ "shceduler: {}\n", "1:1", { "key `shceduler'", "did you mean `scheduler'?" } },
-	{ "foo: {}\n", "1:1", { "key `foo'", "allowed are scheduler, api, metrics, classes, rules" } },
+	{ "foo: {}\n", "1:1", { "key `foo'", "allowed are scheduler, api, metrics, leases, classes, rules" } },
 	{ "scheduler: {mdoe: auto}\n", "1:13", { "key `scheduler.mdoe'", "value `auto'", "did you mean `mode'?" } },
 	{ "scheduler: {x: 1}\n", "1:13", { "allowed are mode, alive_ms, watchdog, unsupported" } },
 	{ "classes: {web: {kind: lc, garantee: 2}}\n", "1:27", { "key `classes.web.garantee'", "did you mean `guarantee'?" } },
@@ -77,6 +77,11 @@ static const struct error_case cases[] = {
 	{ "metrics: {listen: \"127.0.0.1:65536\"}\n", "1:19", { "address:port" } },
 	{ "metrics: {listen: \"::1:9770\"}\n", "1:19", { "address:port" } },
 	{ "metrics: {max_series: -1}\n", "1:23", { "0 to 100000" } },
+	{ "leases: {max_ttl: 25h}\n", "1:19", { "key `leases.max_ttl'", "1s to 24h" } },
+	{ "leases: {max_ttl: 999ms}\n", "1:19", { "1s to 24h" } },
+	{ "leases: {max: 0}\n", "1:15", { "1 to 1024" } },
+	{ "leases: {max: 1025}\n", "1:15", { "1 to 1024" } },
+	{ "leases: {ttl: 1h}\n", "1:10", { "key `leases.ttl'", "max_ttl" } },
 	/* classes */
 	{ "classes: {Web: {kind: lc}}\n", "1:11", { "key `classes.Web'", "not a class name" } },
 	{ "classes: {\"a\\nb\": {kind: lc}}\n", "1:11", { "key `classes.a\\x0ab'", "not a class name" } },
