@@ -59,6 +59,8 @@ static int start(struct api_server *s)
 	if (err >= 0)
 		err = sd_event_source_set_enabled(s->run, SD_EVENT_OFF);
 	if (err >= 0)
+		err = wait_start(s);
+	if (err >= 0)
 		err = server_accept_start(s);
 	return err < 0 ? log_error_errno(err, "cannot watch the API's socket") : 0;
 }
@@ -83,6 +85,7 @@ int api_server_new(sd_event *event, int listen_fd, const struct api_server_ops *
 	s->listen_fd = s->wake_fd = -1;
 	s->queue_tail = &s->queue;
 	s->queue_max = SERVER_QUEUE_MAX;
+	s->waiting_max = SERVER_WAITING_MAX;
 	s->half_open_us = SERVER_HALF_OPEN_US;
 	s->receive_us = SERVER_RECEIVE_US;
 	s->reflect_us = SERVER_REFLECT_US;
@@ -129,6 +132,7 @@ static void end_connections(struct api_server *s, unsigned int grace_ms)
 	stream_health_changed(s);
 	if (s->run)
 		command_run_queue(s, UINT_MAX);
+	wait_stop(s);
 	/* A call that core has but we have not seen would be cancelled without a word; now it is told to try again. */
 	pump(s, grace_ms < SETTLE_MS ? grace_ms : SETTLE_MS, &s->nr_conns);
 	for (c = s->conns; c; c = next) {

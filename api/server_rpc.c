@@ -243,6 +243,8 @@ static void on_close(struct tag *tag, bool ok)
 	/* An idle watch has nothing in flight that would tell it. */
 	if (rpc->kind == RPC_HEALTH_WATCH && !rpc->answered && !rpc->sending && !rpc->receiving)
 		stream_sent(rpc);
+	if (rpc->waiting)
+		wait_closed(rpc);
 	rpc_unref(rpc);
 }
 

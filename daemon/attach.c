@@ -111,7 +111,8 @@ void attach_done(struct attach *a, int result, const char *error, uint64_t now_n
 {
 	if (result == 0) {
 		a->retry_at_ns = 0;
-		set_state(a, ATTACH_ATTACHED, attach_mode(a) == MODE_ACTIVE ? "mode active" : "a cgroup has a class");
+		set_state(a, ATTACH_ATTACHED,
+			  attach_mode(a) == MODE_ACTIVE ? "mode active" : "a cgroup has a class, or a lease exists");
 	} else if (result == -EBUSY) {
 		a->retry_at_ns = now_ns + ATTACH_BLOCKED_RETRY_S * second_ns;
 		set_state(a, ATTACH_BLOCKED, error);
@@ -217,7 +218,8 @@ static void explain_detached(struct attach *a)
 		set_state(a, strcmp(a->hold.reason, "ejections") == 0 ? ATTACH_DEGRADED : ATTACH_HELD,
 			  a->hold.message);
 	else if (attach_mode(a) == MODE_AUTO)
-		set_state(a, ATTACH_DETACHED, "no cgroup has a class other than normal; `schedctl class set` starts it");
+		set_state(a, ATTACH_DETACHED,
+			  "no cgroup has a class other than normal, and there is no lease; `schedctl class set` starts it");
 	else
 		set_state(a, ATTACH_DETACHED, "mode detached in the configuration");
 }

@@ -47,7 +47,7 @@ struct attach {
 	struct store_hold hold;       /* what is written to the runtime directory */
 	bool hold_changed;            /* to be saved before anything else happens */
 	bool supported;
-	bool wanted;                  /* a class asks for it */
+	bool wanted;                  /* a class or a lease asks for it */
 	uint64_t unwanted_since_ns;   /* 0 = still wanted, or never was */
 	uint64_t retry_at_ns;
 };

@@ -26,6 +26,9 @@ static void run_command(void *ctx, const struct command *cmd, struct reply *repl
 	struct daemon *d = ctx;
 
 	command_run(&d->env, cmd, reply);
+	daemon_count_lease_request(d, cmd, reply);
+	if (reply->wait.wait_for)
+		daemon_leases_watch(d);
 	/* Attaching takes a while: the answer goes out first. */
 	sd_event_source_set_enabled(d->reconsider, SD_EVENT_ONESHOT);
 }
@@ -47,6 +50,7 @@ static gid_t admin_group(void *ctx)
 
 static const struct api_server_ops api_ops = {
 	.run = run_command,
+	.resume = daemon_resume,
 	.scheduler_serving = scheduler_serving,
 	.admin_group = admin_group,
 };
@@ -118,6 +122,8 @@ static int start_loop(struct daemon *d)
 		r = sd_event_source_set_priority(d->reconsider, SD_EVENT_PRIORITY_IDLE);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(d->reconsider, SD_EVENT_OFF);
+	if (r >= 0)
+		r = daemon_start_leases(d);
 	return r < 0 ? log_error_errno(r, "cannot make the event loop") : 0;
 }
 
@@ -146,6 +152,7 @@ static int start_model(struct daemon *d)
 	if (r < 0)
 		return log_error_errno(r, "cannot make the model");
 	d->tree = d->state->tree;
+	d->state->nr_numa_nodes = d->topo.nr_nodes;
 	return daemon_load_config(d);
 }
 
@@ -181,7 +188,8 @@ static int restore(struct daemon *d)
 	attach_init(&d->attach, d->config->mode, r == 0 ? &hold : NULL);
 	r = store_load_state(d->options.state_dir, d->state, d->boot_id, clock_ns(CLOCK_BOOTTIME), &skipped, &aside);
 	if (r == -EUCLEAN) {
-		log_error("the state file was damaged and is now %s; assignments made by calls are lost", aside ?: "?");
+		log_error("the state file was damaged and is now %s; assignments and leases made by calls are lost",
+			  aside ?: "?");
 		daemon_set_condition(d, CONDITION_STATE_STORED, 2, "Damaged", "the state file was damaged and is now %s",
 				     aside ?: "?");
 		return 0;
@@ -309,6 +317,8 @@ void daemon_free(struct daemon *d)
 	sd_event_source_unref(d->deadline);
 	sd_event_source_unref(d->exit_poll);
 	sd_event_source_unref(d->watchdog);
+	sd_event_source_unref(d->lease_tell);
+	sd_event_source_unref(d->lease_look);
 	sd_event_unref(d->event);
 	state_free(d->state);
 	config_free(d->config);

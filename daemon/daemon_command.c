@@ -152,6 +152,7 @@ static int commit(void *ctx, char *error, size_t error_size)
 	r = daemon_apply_classes(d);
 	if (r == 0)
 		r = daemon_apply_plan(d);
+	daemon_leases_progress(d);
 	return r;
 }
 
@@ -219,6 +220,9 @@ static const struct command_ops command_ops = {
 	.fill_status = daemon_fill_status,
 	.fill_plan = daemon_fill_plan,
 	.fill_class = daemon_fill_class,
+	.can_lease = daemon_can_lease,
+	.update_leases = daemon_update_leases,
+	.fill_lease = daemon_fill_lease,
 };
 
 void daemon_start_commands(struct daemon *d)

@@ -66,9 +66,13 @@ static int config_to_model(struct daemon *d, const struct config *c, char *error
 		return -ENOMEM;
 	}
 	r = state_set_config(d->state, c->classes, c->nr_classes, rules, c->nr_rules, error, error_size);
-	if (r < 0)
+	if (r < 0) {
 		free_rules(rules, c->nr_rules);
-	return r;
+		return r;
+	}
+	d->state->lease_max = c->lease_max;
+	d->state->lease_ttl_max_ns = c->lease_ttl_max_ns;
+	return 0;
 }
 
 static void config_in_force(struct daemon *d)
@@ -192,6 +196,7 @@ static void apply_new(struct daemon *d)
 	daemon_classify(d, cgroup_tree_root(d->tree));
 	daemon_apply_classes(d);
 	daemon_apply_plan(d);
+	daemon_leases_progress(d);
 	daemon_save_state(d);
 	log_event(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration was reloaded from %zu files", d->config->nr_files);
 }

@@ -46,6 +46,17 @@ static void count_decisions(const struct daemon *d, struct metrics_snapshot *m)
 	}
 }
 
+static void count_leases(const struct daemon *d, struct metrics_snapshot *m)
+{
+	for (size_t i = 0; i < d->state->nr_leases; i++) {
+		int slot = state_find_class(d->state, d->state->leases[i].class_name);
+
+		if (slot >= 0)
+			m->classes[slot].leases++;
+	}
+	memcpy(m->lease_requests, d->lease_requests, sizeof(m->lease_requests));
+}
+
 static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 {
 	struct schedd_cpu_stats sum;
@@ -62,8 +73,9 @@ static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 			.name = c->name,
 			.sum = sum.class[i],
 			.guarantee_cpus = c->effective_guarantee_cpus,
-			.burst_cpus = c->effective.burst_cpus,
-			.guarantee_unmet_cpus = c->effective.guarantee_cpus - c->effective_guarantee_cpus,
+			.burst_cpus = c->effective_burst_cpus,
+			.guarantee_unmet_cpus = c->asked_guarantee_cpus - c->effective_guarantee_cpus,
+			.leased_cpus = c->leased_cpus,
 			.cgroups = c->member_cgroups,
 		};
 	}
@@ -79,6 +91,7 @@ static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 	}
 	m->cpu_sum = sum;
 	count_decisions(d, m);
+	count_leases(d, m);
 }
 
 static void fill_api(const struct daemon *d, struct metrics_snapshot *m)

@@ -13,6 +13,8 @@
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/http.h"
+#include "daemon/lease.h"
+#include "daemon/metrics.h"
 #include "daemon/sched.h"
 #include "daemon/store.h"
 
@@ -41,6 +43,8 @@ struct daemon {
 	sd_event_source *deadline;        /* attach policy and expiries */
 	sd_event_source *exit_poll;       /* only while attached */
 	sd_event_source *watchdog;
+	sd_event_source *lease_tell;      /* once, when leases moved: answers that wait */
+	sd_event_source *lease_look;      /* only while answers wait */
 	int lock_fd;
 	char boot_id[STORE_BOOT_ID_MAX + 1];
 	char epoch[17];
@@ -59,6 +63,7 @@ struct daemon {
 	struct sched_probe probe;
 	struct sched *sched;              /* NULL while nothing is loaded */
 	struct schedd_plan plan;
+	uint64_t plan_limits_generation;  /* of the limits from which the plan was last computed */
 	uint64_t plan_apply_realtime_ns;
 	struct schedd_cpu_stats stats_base; /* of objects that are gone, so that counters never fall */
 
@@ -77,6 +82,8 @@ struct daemon {
 	uint64_t ejections[4];            /* stall, error, sysrq, other */
 	uint64_t plans_applied, plan_ns_sum;
 	uint64_t state_writes, state_write_failures, render_ns;
+	uint64_t lease_revision_told;
+	uint64_t lease_requests[NR_LEASE_RESULTS];
 	uint64_t config_success_realtime_ns;
 	bool config_ok;
 
@@ -93,6 +100,21 @@ int daemon_apply_plan(struct daemon *d);
 void daemon_stats(struct daemon *d, struct schedd_cpu_stats *ret_sum);
 void daemon_save_hold(struct daemon *d);
 void daemon_stop_sched(struct daemon *d);
+
+/*
+ * daemon_lease.c: how far leases are.  To be called whenever a plan was applied, or
+ * computed from new limits without a change: d->plan and d->plan_limits_generation
+ * say which one is in force.  Answers that wait are told in a later turn.
+ */
+void daemon_leases_progress(struct daemon *d);
+void daemon_leases_watch(struct daemon *d); /* somebody waits: look again soon */
+int daemon_start_leases(struct daemon *d);
+bool daemon_resume(void *ctx, const struct command_wait *wait, bool deadline_passed, struct reply *reply);
+struct lease_owners daemon_plan_owners(const struct daemon *d); /* none while not attached */
+int daemon_can_lease(void *ctx, char *error, size_t error_size);
+void daemon_update_leases(void *ctx);
+void daemon_fill_lease(void *ctx, const struct state_lease *lease, struct lease_view *view, struct reply *reply);
+void daemon_count_lease_request(struct daemon *d, const struct command *cmd, const struct reply *reply);
 
 /* daemon_cgroup.c: the tree, classification, limits */
 int daemon_start_cgroups(struct daemon *d);

@@ -65,6 +65,7 @@ static void unload(struct daemon *d)
 	sched_free(d->sched);
 	d->sched = NULL;
 	d->plan = (struct schedd_plan){ .generation = d->plan.generation };
+	daemon_leases_progress(d);
 	for (struct cgroup_node *n = cgroup_tree_root(d->tree); n; n = cgroup_node_next(cgroup_tree_root(d->tree), n))
 		n->applied = false;
 }
@@ -77,7 +78,7 @@ static void class_to_bpf(const struct state_class *c, struct schedd_class_conf *
 		.slice_ns = c->effective.slice_ns,
 		.weight = c->effective.weight,
 		.guarantee_cpus = c->effective_guarantee_cpus,
-		.burst_cpus = c->effective.burst_cpus,
+		.burst_cpus = c->effective_burst_cpus,
 	};
 	if (c->effective.lend == CLASS_LEND_NEVER)
 		ret_conf->flags |= SCHEDD_CLASS_LEND_NEVER;
@@ -120,13 +121,18 @@ int daemon_apply_plan(struct daemon *d)
 						      c->effective.weight };
 	}
 	alloc_plan(&in, &plan, &changed);
-	if (!d->sched || !changed)
+	if (!d->sched)
 		return 0;
+	if (!changed) {
+		d->plan_limits_generation = d->state->limits_generation;
+		return 0;
+	}
 	plan.generation = d->plan.generation + 1;
 	r = sched_apply_plan(d->sched, &plan);
 	if (r < 0)
 		return log_error_errno(r, "cannot apply plan %llu", (unsigned long long)plan.generation);
 	d->plan = plan;
+	d->plan_limits_generation = d->state->limits_generation;
 	d->plan_apply_realtime_ns = clock_ns(CLOCK_REALTIME);
 	d->plan_ns_sum += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	d->plans_applied++;
@@ -149,6 +155,7 @@ static int load(struct daemon *d, char *error, size_t error_size)
 		return r;
 	}
 	d->state->nr_cpus = d->topo.nr_online;
+	d->state->nr_numa_nodes = d->topo.nr_nodes;
 	state_scale_guarantees(d->state);
 	r = sched_load(&d->topo, hotplug_seq, &o, &d->sched, error, error_size);
 	if (r < 0)
@@ -186,6 +193,7 @@ static void attach(struct daemon *d)
 		sd_event_source_set_time(d->exit_poll, clock_ns(CLOCK_MONOTONIC) / 1000 + exit_poll_us);
 		sd_event_source_set_enabled(d->exit_poll, SD_EVENT_ON);
 		log_event(LOG_NOTICE, LOG_ID_ATTACHED, NULL, "attached: the scheduler %s is in force", sched_bpf_hash());
+		daemon_leases_progress(d);
 	} else {
 		unload(d);
 		log_error_errno(r, "cannot attach: %s", error);
@@ -318,6 +326,9 @@ void daemon_reconsider(struct daemon *d)
 	}
 	if (state_expire(d->state, clock_ns(CLOCK_BOOTTIME), &expiry_ns)) {
 		daemon_classify(d, cgroup_tree_root(d->tree));
+		daemon_apply_classes(d);
+		daemon_apply_plan(d);
+		daemon_leases_progress(d);
 		daemon_save_state(d);
 	}
 	attach_set_wanted(&d->attach, state_wants_scheduler(d->state), clock_ns(CLOCK_BOOTTIME));

@@ -208,8 +208,11 @@ static const char *class_name_of(const struct daemon *d, struct reply *reply, ui
 
 static void fill_plan_cpus(struct daemon *d, struct reply *reply)
 {
+	struct lease_owners owners = daemon_plan_owners(d);
 	struct plan_view *v = &reply->plan;
+	uint16_t lease[SCHEDD_MAX_CPUS];
 
+	lease_split(d->state, &owners, lease);
 	v->cpus = arena_array(&reply->arena, struct plan_cpu_view, d->topo.nr_possible);
 	for (uint32_t cpu = 0; v->cpus && cpu < d->topo.nr_possible; cpu++) {
 		const struct topo_cpu *t = &d->topo.cpus[cpu];
@@ -224,6 +227,7 @@ static void fill_plan_cpus(struct daemon *d, struct reply *reply)
 			.owner_class_name = class_name_of(d, reply, d->plan.owner[cpu]),
 			.holder_class_name = class_name_of(d, reply, holder_of(d, cpu)),
 			.exclusion = t->online ? 1 : 2,
+			.lease_id = lease[cpu] ? arena_strdup(&reply->arena, d->state->leases[lease[cpu] - 1].id) : "",
 		};
 	}
 }
@@ -249,6 +253,7 @@ void daemon_fill_plan(void *ctx, bool full, struct reply *reply)
 		v->classes[v->nr_classes++] = (struct plan_class_view){
 			.class_name = class_name_of(d, reply, i + 1),
 			.guarantee_cpus = d->state->classes[i].effective_guarantee_cpus,
+			.leased_cpus = d->state->classes[i].leased_cpus,
 			.owned_cpus = (uint32_t)cpus.nr_owned_cpus,
 			.held_cpus = (uint32_t)cpus.nr_held_cpus,
 			.reachable_cpus = d->topo.nr_online,

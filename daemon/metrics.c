@@ -197,6 +197,15 @@ static void emit_schedd_class_limit_cpus(const struct writer *w, const struct me
 	}
 }
 
+static void emit_schedd_lease_requests(const struct writer *w, const struct metrics_snapshot *m)
+{
+	static const char *const names[] = { "granted", "partial", "refused", "renewed", "released" };
+
+	_Static_assert(ARRAY_SIZE(names) == NR_LEASE_RESULTS, "one name per result");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		put_value(w, LABELS({ "result", names[i] }), (double)m->lease_requests[i]);
+}
+
 static void put_histogram(const struct writer *w, const struct metrics_class *c)
 {
 	uint64_t count = 0;

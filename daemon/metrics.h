@@ -18,11 +18,21 @@
 
 enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS };
 
+enum lease_result {
+	LEASE_RESULT_GRANTED,
+	LEASE_RESULT_PARTIAL,
+	LEASE_RESULT_REFUSED,
+	LEASE_RESULT_RENEWED,
+	LEASE_RESULT_RELEASED,
+	NR_LEASE_RESULTS,
+};
+
 struct metrics_class {
 	bool used;
 	const char *name;
 	struct schedd_class_stats sum;    /* over all CPUs */
 	uint32_t owned_cpus, held_cpus, guarantee_cpus, burst_cpus, guarantee_unmet_cpus;
+	uint32_t leases, leased_cpus;
 	uint32_t cgroups;
 	uint32_t assignments_call, assignments_config; /* cgroups decided by that source */
 };
@@ -48,6 +58,7 @@ struct metrics_snapshot {
 	uint64_t plans_applied, plan_generation;
 	double plan_duration_sum_seconds;
 	uint64_t plan_duration_count;
+	uint64_t lease_requests[NR_LEASE_RESULTS];
 	uint64_t cgroup_created, cgroup_removed, cgroup_events_lost, rescans, cgroups_unwatched;
 	bool config_ok;
 	double config_success_timestamp_seconds;

@@ -36,9 +36,16 @@ CLASS(schedd_class_owned_cpus, gauge, "cpus", \
 CLASS(schedd_class_held_cpus, gauge, "cpus", \
 	"CPUs on which a task of the class is running now.", c->held_cpus) \
 CUSTOM(schedd_class_limit_cpus, gauge, "cpus", "class,limit", \
-	"Limits of the class after scaling to the machine: guarantee and burst.") \
+	"Limits of the class, leases included, after scaling to the machine: guarantee and burst.") \
+CLASS(schedd_class_leased_cpus, gauge, "cpus", \
+	"CPUs that leases give to the class on top of its guarantee.", c->leased_cpus) \
+CLASS(schedd_leases, gauge, "", \
+	"Leases of CPUs for the class.", c->leases) \
+CUSTOM(schedd_lease_requests, counter, "", "result", \
+	"Calls that ordered, renewed or gave back CPUs, by result.") \
 CLASS(schedd_guarantee_unmet_cpus, gauge, "cpus", \
-	"CPUs by which the guarantee in force is below the configured one.", c->guarantee_unmet_cpus) \
+	"CPUs by which the guarantee in force is below the one that was asked for, leases included.", \
+	c->guarantee_unmet_cpus) \
 CLASS(schedd_class_cpu_seconds, counter, "seconds", \
 	"CPU time used by tasks of the class.", ns_to_s(c->sum.cpu_ns)) \
 CLASS(schedd_class_borrowed_cpu_seconds, counter, "seconds", \

@@ -173,7 +173,7 @@ static enum ctl_exit explain_status(struct ctl_problem *p, int status, const str
 	enum ctl_exit code = ctl_exit_of_status(status);
 	char span[32];
 
-	if (status == CLIENT_DEADLINE_EXCEEDED)
+	if (status == CLIENT_DEADLINE_EXCEEDED && !e->reason)
 		return set_problem(
 			p, code,
 			"schedd did not answer within %s (--timeout); a change may have been made all the same",

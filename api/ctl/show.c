@@ -65,8 +65,8 @@ void show_guarantee_cell(struct out_table *t, const Schedd__V1alpha1__SchedClass
 	else if (c->guarantee_cpus->value == c->effective_guarantee_cpus)
 		out_cell(t, OUT_PLAIN, "%" PRIu32, c->guarantee_cpus->value);
 	else
-		out_cell(t, OUT_YELLOW, "%" PRIu32 " (%" PRIu32 " now)", c->guarantee_cpus->value,
-			 c->effective_guarantee_cpus);
+		out_cell(t, c->effective_guarantee_cpus < c->guarantee_cpus->value ? OUT_YELLOW : OUT_PLAIN,
+			 "%" PRIu32 " (%" PRIu32 " now)", c->guarantee_cpus->value, c->effective_guarantee_cpus);
 }
 
 Schedd__V1alpha1__Change *show_fill_change(const struct ctl *ctl, Schedd__V1alpha1__Change *change)

@@ -45,6 +45,8 @@ static void fake_run(void *ctx, const struct command *cmd, struct reply *reply)
 	while (f->hold)
 		pthread_cond_wait(&f->changed, &f->lock);
 	f->holding--;
+	if (f->defer && cmd->type == COMMAND_GRANT_CORES)
+		reply->wait = (struct command_wait){ cmd->wait_for, "L1" };
 	pthread_mutex_unlock(&f->lock);
 	reply->node.mode = "auto";
 	reply->node.online_cpus = 42;
@@ -56,6 +58,26 @@ static void fake_run(void *ctx, const struct command *cmd, struct reply *reply)
 		reply->details = details;
 		reply->nr_details = 1;
 	}
+}
+
+static bool fake_resume(void *ctx, const struct command_wait *wait, bool deadline_passed, struct reply *reply)
+{
+	struct fixture *f = ctx;
+	bool there;
+
+	pthread_mutex_lock(&f->lock);
+	f->resumes++;
+	f->deadlines += deadline_passed;
+	there = f->there;
+	pthread_mutex_unlock(&f->lock);
+	if (there) {
+		reply->leases = arena_new(&reply->arena, struct lease_view);
+		reply->leases->id = arena_strdup(&reply->arena, wait->lease_id);
+		reply->nr_leases = 1;
+	} else if (deadline_passed) {
+		reply_fail(reply, COMMAND_DEADLINE_EXCEEDED, "WAIT_DEADLINE", "the lease %s exists", wait->lease_id);
+	}
+	return there || deadline_passed;
 }
 
 static bool fake_serving(void *ctx)
@@ -82,6 +104,7 @@ static gid_t fake_admin(void *ctx)
 
 static const struct api_server_ops fake_ops = {
 	.run = fake_run,
+	.resume = fake_resume,
 	.scheduler_serving = fake_serving,
 	.admin_group = fake_admin,
 };
@@ -95,7 +118,10 @@ static int on_command(sd_event_source *source, int fd, uint32_t revents, void *u
 	assert_int_equal(read(fd, &what, sizeof(what)), sizeof(what));
 	if (what >= 1000)
 		return sd_event_exit(sd_event_source_get_event(source), 0);
-	api_server_health_changed(f->server);
+	if (what % 100)
+		api_server_health_changed(f->server);
+	if (what / 100)
+		api_server_resume(f->server);
 	return 0;
 }
 
@@ -211,6 +237,36 @@ void set_serving(struct fixture *f, bool serving)
 	f->serving = serving;
 	pthread_mutex_unlock(&f->lock);
 	assert_int_equal(write(f->stop_fd, &changed, sizeof(changed)), sizeof(changed));
+}
+
+void set_defer(struct fixture *f, bool defer)
+{
+	pthread_mutex_lock(&f->lock);
+	f->defer = defer;
+	pthread_mutex_unlock(&f->lock);
+}
+
+void tell_waiting(struct fixture *f, bool there)
+{
+	const uint64_t resume = 100;
+
+	pthread_mutex_lock(&f->lock);
+	f->there = there;
+	pthread_mutex_unlock(&f->lock);
+	assert_int_equal(write(f->stop_fd, &resume, sizeof(resume)), sizeof(resume));
+}
+
+uint32_t waiting_of(struct fixture *f)
+{
+	return api_server_nr_waiting(f->server);
+}
+
+void wait_waiting(struct fixture *f, uint32_t wanted)
+{
+	for (int i = 0; i < WAIT_MS && waiting_of(f) != wanted; i++)
+		poll(NULL, 0, 1);
+	if (waiting_of(f) != wanted)
+		fail_msg("waited 10 s for %u calls that wait, have %u", wanted, waiting_of(f));
 }
 
 /* ---------- the client ---------- */

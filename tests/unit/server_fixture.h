@@ -26,6 +26,8 @@ struct fixture {
 	bool pidfd_works;
 	enum command_type type;
 	char class_name[64];
+	bool defer, there;             /* GrantCores waits until there, which resume() then finds */
+	unsigned int resumes, deadlines;
 	bool serving;
 	gid_t admin;
 };
@@ -39,6 +41,10 @@ void set_hold(struct fixture *f, bool hold);
 void wait_holding(struct fixture *f);
 unsigned int runs_of(struct fixture *f);
 void set_serving(struct fixture *f, bool serving);
+void set_defer(struct fixture *f, bool defer);
+void tell_waiting(struct fixture *f, bool there); /* the loop asks those that wait */
+uint32_t waiting_of(struct fixture *f);
+void wait_waiting(struct fixture *f, uint32_t wanted);
 
 /* Until a number of the server is what it must become. */
 void wait_stat(struct fixture *f, uint64_t (*get)(const struct api_server_stats *), uint64_t wanted);

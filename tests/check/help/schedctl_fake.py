@@ -157,6 +157,44 @@ class Scheduler:
             plan.cpus.add(cpu_id=1, exclusion=2)
         return plan
 
+    def lease(self, request, class_name, **more):
+        print(re.sub(r"\s+", " ", str(request)), file=sys.stderr)
+        lease = pb.Lease(lease_id="l-1", class_name=class_name, requested_cpus=3, granted_cpus=3, cpu_ids=[1, 2, 3],
+                         state=2, **more)
+        lease.holder.uid.value = 0
+        lease.expire_time.seconds = 1700000000
+        lease.owned_after.nanos = 1234567
+        return lease
+
+    def GrantCores(self, request, context):
+        refuse_if_asked(context, request.class_name)
+        lease = self.lease(request, request.class_name)
+        if request.min_cpus:
+            lease.requested_cpus, lease.state = 5, 4
+        return lease
+
+    def ReassignCores(self, request, context):
+        refuse_if_asked(context, request.from_class_name, request.to_class_name)
+        return self.lease(request, request.to_class_name, from_class_name=request.from_class_name)
+
+    def RenewLease(self, request, context):
+        refuse_if_asked(context, request.lease_id)
+        return self.lease(request, "web")
+
+    def ReleaseLease(self, request, context):
+        refuse_if_asked(context, request.lease_id)
+        lease = self.lease(request, "web")
+        lease.state = 5
+        return lease
+
+    def ListLeases(self, request, context):
+        refuse_if_asked(context, request.class_name)
+        reply = pb.ListLeasesResponse()
+        if request.class_name != "empty":
+            reply.leases.add().CopyFrom(self.lease(request, "web", reason=HOSTILE))
+            reply.leases.add(lease_id="l-2", class_name="web", requested_cpus=4, granted_cpus=1, state=4)
+        return reply
+
     def GetConfig(self, request, context):
         return pb.GetConfigResponse(yaml="scheduler:\n  mode: auto\n", files=["/etc/hostname"], config_generation=1)
 
