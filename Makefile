@@ -216,8 +216,8 @@ $(HELP): $(HELP_OBJS)
 $(CHECKED_PROGRAMS): $(O)/%: $(OBJ)/%.o $(HELP) $(CTL) $(CORE)
 	$(call say,LD,$@)
 	$(Q)$(link) -lcmocka
-# One speaks to the daemon, as schedctl does.
-$(O)/tests/bench/setclass: $(CTL) $(CORE)
+# These speak to the daemon, as schedctl does.
+$(O)/tests/bench/setclass $(O)/tests/bench/grant: $(CTL) $(CORE)
 $(ALONE_PROGRAMS): $(O)/%: $(OBJ)/%.o
 	$(call say,LD,$@)
 	$(Q)$(link)
