@@ -367,8 +367,11 @@ static enum command_status apply_release(struct call *c)
 	struct state *s = c->env->state;
 	struct state_lease *l = find_live(c->env, c->result_id);
 
-	if (!l)
+	if (!l) {
+		/* Nothing changes, so nobody's expected generation becomes stale. */
+		s->config_generation--;
 		return reply_released(c, c->result_id);
+	}
 	if (reply_one_lease(c, l) != COMMAND_OK)
 		return c->reply->status;
 	c->reply->leases->state = LEASE_RELEASED;

@@ -289,6 +289,7 @@ static void test_renew(void **state)
 static void test_release(void **state)
 {
 	struct fake *f = *state;
+	uint64_t generation;
 	char id[64], other[64];
 
 	grant(f, "lc", 2, 30 * S);
@@ -306,10 +307,12 @@ static void test_release(void **state)
 	run_refused(f, COMMAND_NOT_FOUND, "LEASE_NOT_FOUND", "");
 	on_lease(f, COMMAND_RELEASE_LEASE, "0123456789012345678901234567890123456")->allow_missing = true;
 	run_refused(f, COMMAND_NOT_FOUND, "LEASE_NOT_FOUND", "");
+	generation = f->state->config_generation;
 	on_lease(f, COMMAND_RELEASE_LEASE, id)->allow_missing = true;
 	assert_int_equal(run_ok(f)->leases->state, LEASE_RELEASED);
 	assert_string_equal(f->reply.leases->id, id);
 	assert_int_equal(f->state->nr_leases, 1);
+	assert_int_equal(f->state->config_generation, generation);
 	f->now_ns += 30 * S;
 	on_lease(f, COMMAND_RELEASE_LEASE, other);
 	run_refused(f, COMMAND_NOT_FOUND, "LEASE_NOT_FOUND", other);
