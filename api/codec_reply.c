@@ -272,6 +272,15 @@ static ProtobufCMessage *encode_plan(struct encoder *e, const struct reply *repl
 	return &m->base;
 }
 
+/* Its answer is a stream, see codec_event.c; this is the one of a daemon that keeps none. */
+static ProtobufCMessage *encode_no_event(struct encoder *e, const struct reply *reply)
+{
+	Schedd__V1alpha1__Event *m = encode_message(e, &schedd__v1alpha1__event__descriptor);
+
+	(void)reply;
+	return &m->base;
+}
+
 static reply_encoder *const encoders[] = {
 	[COMMAND_GET_STATUS] = encode_node,
 	[COMMAND_SET_MODE] = encode_node,
@@ -288,6 +297,7 @@ static reply_encoder *const encoders[] = {
 	[COMMAND_EXPLAIN_TARGET] = encode_explanation,
 	[COMMAND_LIST_CGROUPS] = encode_cgroup_list,
 	[COMMAND_GET_PLAN] = encode_plan,
+	[COMMAND_WATCH_EVENTS] = encode_no_event,
 };
 _Static_assert(ARRAY_SIZE(encoders) == NR_COMMANDS, "every command has an encoder");
 

@@ -174,6 +174,11 @@ static bool decode_get_plan(struct codec_request *r, void *message, struct reply
 	return check_enum(reply, "view", &schedd__v1alpha1__get_plan_request__view__descriptor, (int)m->view);
 }
 
+static bool decode_watch_events(struct codec_request *r, void *message, struct reply *reply)
+{
+	return codec_watch_decode(message, reply, &r->cmd.watch);
+}
+
 static const struct request_info {
 	const ProtobufCMessageDescriptor *descriptor;
 	request_decoder *decode;
@@ -194,6 +199,7 @@ static const struct request_info {
 	[COMMAND_EXPLAIN_TARGET] = { &schedd__v1alpha1__explain_target_request__descriptor, decode_explain_target },
 	[COMMAND_LIST_CGROUPS] = { &schedd__v1alpha1__list_cgroups_request__descriptor, decode_list_cgroups },
 	[COMMAND_GET_PLAN] = { &schedd__v1alpha1__get_plan_request__descriptor, decode_get_plan },
+	[COMMAND_WATCH_EVENTS] = { &schedd__v1alpha1__watch_events_request__descriptor, decode_watch_events },
 };
 _Static_assert(ARRAY_SIZE(requests) == NR_COMMANDS, "every command has a decoder");
 
@@ -241,6 +247,7 @@ enum command_status codec_request_decode(struct codec_request *r, enum command_t
 	cmd->caller = *caller;
 	cmd->change.request_id = cmd->change.reason = "";
 	cmd->class_name = cmd->etag = cmd->assignment_id = cmd->page_token = cmd->target.path = "";
+	cmd->watch.epoch = "";
 	cmd->page_size = CHECK_PAGE_DEFAULT;
 	r->message = codec_unpack(&r->memory, info->descriptor, bytes, size);
 	if (!r->message && r->memory.capped)

@@ -59,6 +59,8 @@ static int start(struct api_server *s)
 	if (err >= 0)
 		err = sd_event_source_set_enabled(s->run, SD_EVENT_OFF);
 	if (err >= 0)
+		err = watch_start(s);
+	if (err >= 0)
 		err = server_accept_start(s);
 	return err < 0 ? log_error_errno(err, "cannot watch the API's socket") : 0;
 }
@@ -127,6 +129,7 @@ static void end_connections(struct api_server *s, unsigned int grace_ms)
 	s->stopping = true;
 	server_accept_stop(s);
 	stream_health_changed(s);
+	watch_stop(s);
 	if (s->run)
 		command_run_queue(s, UINT_MAX);
 	/* A call that core has but we have not seen would be cancelled without a word; now it is told to try again. */
@@ -147,6 +150,7 @@ void api_server_free(struct api_server *s, unsigned int grace_ms)
 		return;
 	end_connections(s, grace_ms);
 	s->run = sd_event_source_disable_unref(s->run);
+	watch_free(s);
 	cleanup_close(&s->listen_fd);
 	if (s->nr_conns) {
 		/* Freeing what gRPC may still touch would be worse than leaving it to the end of the process. */
@@ -176,4 +180,9 @@ void api_server_get_stats(const struct api_server *s, struct api_server_stats *r
 void api_server_health_changed(struct api_server *s)
 {
 	stream_health_changed(s);
+}
+
+void api_server_events_changed(struct api_server *s)
+{
+	watch_wake(s);
 }

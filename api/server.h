@@ -25,6 +25,12 @@ struct api_server_ops {
 	bool (*scheduler_serving)(void *ctx);
 	/* Members are admin beside root; (gid_t)-1 = none.  Asked at each accept. */
 	gid_t (*admin_group)(void *ctx);
+	/*
+	 * The next event of a stream that run() put into its reply; false: none before CLOCK_MONOTONIC is
+	 * at *ret_again_us, or api_server_events_changed() was called.
+	 */
+	bool (*next_event)(void *ctx, struct event_stream *stream, struct event *ret_event, uint64_t *ret_again_us);
+	void (*close_events)(void *ctx, struct event_stream *stream);
 };
 
 struct api_server_stats {
@@ -46,5 +52,6 @@ int api_server_new(sd_event *event, int listen_fd, const struct api_server_ops *
 void api_server_free(struct api_server *s, unsigned int grace_ms);
 void api_server_get_stats(const struct api_server *s, struct api_server_stats *ret_stats);
 void api_server_health_changed(struct api_server *s); /* scheduler_serving() may answer differently now */
+void api_server_events_changed(struct api_server *s); /* next_event() may give one now; cheap */
 
 #endif

@@ -75,6 +75,11 @@ static void run_command(struct rpc *rpc)
 		run_request(rpc, bytes, size, &reply);
 	else
 		reply_fail(&reply, COMMAND_RESOURCE_EXHAUSTED, REASON(OUT_OF_MEMORY), "no memory for the request");
+	if (reply.status == COMMAND_OK && reply.stream) {
+		watch_begin(rpc, reply.stream);
+		reply_free(&reply);
+		return;
+	}
 	if (reply.status == COMMAND_OK && codec_reply_encode(rpc->type, &reply, &answer, &size) < 0)
 		reply_fail(&reply, COMMAND_RESOURCE_EXHAUSTED, REASON(OUT_OF_MEMORY),
 			   "%s was done, but there is no memory for the answer", command_name(rpc->type));

@@ -30,6 +30,8 @@ enum {
 	SERVER_REFLECT_US = 60000000,      /* a reflection stream on which nothing is asked */
 	SERVER_SECOND_LOOK_US = 500000,           /* before a half-open connection is closed */
 	SERVER_QUEUE_WAIT_S = 5,           /* the queue thread's longest sleep */
+	SERVER_WATCH_WINDOW_US = 10000,    /* events to all readers together: that many in that time */
+	SERVER_WATCH_PER_WINDOW = 100,
 };
 
 /* What the completion queue gives back.  One is never in flight twice. */
@@ -39,7 +41,8 @@ struct tag {
 	bool ok;
 };
 
-enum rpc_kind { RPC_UNKNOWN, RPC_COMMAND, RPC_HEALTH_CHECK, RPC_HEALTH_LIST, RPC_HEALTH_WATCH, RPC_REFLECTION };
+/* RPC_WATCH is a command whose reply is a stream. */
+enum rpc_kind { RPC_UNKNOWN, RPC_COMMAND, RPC_WATCH, RPC_HEALTH_CHECK, RPC_HEALTH_LIST, RPC_HEALTH_WATCH, RPC_REFLECTION };
 
 struct conn {
 	struct api_server *server;
@@ -62,7 +65,7 @@ struct rpc {
 	struct rpc *prev, *next;           /* of the connection */
 	struct rpc *queue_next;
 	enum rpc_kind kind;
-	enum command_type type;            /* RPC_COMMAND */
+	enum command_type type;            /* RPC_COMMAND, RPC_WATCH */
 	grpc_call *call;
 	grpc_call_details details;
 	grpc_metadata_array metadata;
@@ -78,6 +81,7 @@ struct rpc {
 	uint64_t receive_until_us;         /* 0 = not waiting for the client */
 	enum health_service service;
 	enum health_state sent_state;
+	struct event_stream *stream;       /* RPC_WATCH, from its run to its status */
 	struct tag t_new, t_close, t_receive, t_send, t_status;
 };
 
@@ -98,6 +102,10 @@ struct api_server {
 	struct conn *conns;
 	uint32_t nr_conns, nr_rpcs, nr_streams;
 	struct rpc *queue, **queue_tail;
+	struct rpc *watches[EVENT_READERS_MAX]; /* those with a stream */
+	uint32_t nr_watches, watch_turn, watch_sent;
+	uint64_t watch_window_us;
+	sd_event_source *watch_serve, *watch_timer;
 	bool stopping;
 	uint64_t refusal_logged_us;
 	/* The limits above; a test sets smaller ones. */
@@ -142,6 +150,20 @@ void command_run_queue(struct api_server *s, unsigned int max);
 void stream_received(struct rpc *rpc);
 void stream_sent(struct rpc *rpc);
 void stream_health_changed(struct api_server *s);
+
+/* server_watch.c: streams of events */
+int watch_start(struct api_server *s);
+void watch_free(struct api_server *s);
+void watch_begin(struct rpc *rpc, struct event_stream *stream); /* takes the stream */
+void watch_sent(struct rpc *rpc);
+void watch_closed(struct rpc *rpc);        /* the caller is gone, or the server stops */
+void watch_wake(struct api_server *s);
+void watch_stop(struct api_server *s);
+
+static inline bool rpc_is_command(const struct rpc *rpc)
+{
+	return rpc->kind == RPC_COMMAND || rpc->kind == RPC_WATCH;
+}
 
 #define tag_owner(tag, type, member) ((type *)((char *)(tag) - offsetof(type, member)))
 

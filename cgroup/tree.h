@@ -28,6 +28,11 @@ struct cgroup_node {
 	bool applied;                     /* BPF was told at all since it was loaded */
 	bool counted;                     /* in member_cgroups of class_idx */
 	bool cpu_limited;                 /* cpu.max is not "max" */
+	uint8_t source;                   /* who decided: state_source_name() */
+
+	/* Owned by daemon/announce.c. */
+	bool announced;
+	uint8_t announced_class_idx;      /* as readers of events were told */
 
 	/* Owned by watch.c. */
 	int watch_descriptor;

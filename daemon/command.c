@@ -43,6 +43,7 @@ static const struct {
 	[COMMAND_EXPLAIN_TARGET] = { .run = run_explain_target },
 	[COMMAND_LIST_CGROUPS] = { .run = run_list_cgroups },
 	[COMMAND_GET_PLAN] = { .run = run_get_plan },
+	[COMMAND_WATCH_EVENTS] = { .run = run_watch_events },
 };
 _Static_assert(ARRAY_SIZE(commands) == NR_COMMANDS, "every command can be run");
 

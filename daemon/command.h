@@ -17,6 +17,7 @@
 
 #include "daemon/base/arena.h"
 #include "daemon/class.h"
+#include "daemon/command_event.h"
 
 enum command_type {
 	COMMAND_GET_STATUS,
@@ -34,6 +35,7 @@ enum command_type {
 	COMMAND_EXPLAIN_TARGET,
 	COMMAND_LIST_CGROUPS,
 	COMMAND_GET_PLAN,
+	COMMAND_WATCH_EVENTS,
 	NR_COMMANDS,
 };
 
@@ -111,6 +113,7 @@ struct command {
 	uint32_t page_size;       /* 1..1000, defaulted by the API */
 	const char *page_token;   /* "" = first page */
 	bool full_view;           /* GET_PLAN */
+	struct command_watch watch;       /* WATCH_EVENTS */
 };
 
 /* ---------- views: what replies are made of ---------- */
@@ -255,6 +258,7 @@ struct reply {
 	struct decision_view *decisions;
 	size_t nr_decisions;
 	struct plan_view plan;
+	struct event_stream *stream;      /* WATCH_EVENTS: taken by whoever ran it, who frees it */
 	struct arena arena;
 };
 

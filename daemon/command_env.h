@@ -41,6 +41,7 @@ struct command_env {
 	void *ctx;
 	uint64_t (*realtime_ns)(void *ctx);
 	uint64_t (*boottime_ns)(void *ctx);
+	struct events *events;            /* NULL: none are kept */
 };
 
 #endif

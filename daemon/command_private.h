@@ -46,6 +46,9 @@ enum command_status run_list_assignments(struct call *c);
 enum command_status run_explain_target(struct call *c);
 enum command_status run_list_cgroups(struct call *c);
 
+/* command_watch.c */
+enum command_status run_watch_events(struct call *c);
+
 /* command_change.c */
 extern const struct change_ops set_mode_ops;
 enum command_status run_change(struct call *c, const struct change_ops *ops);

@@ -41,6 +41,8 @@
 	X(CONFIG_UNREADABLE, "the configuration could not be read")                               \
 	X(STATE_NOT_SAVED, "the change could not be stored or applied, and was undone")           \
 	X(OUT_OF_MEMORY, "no memory for the change or its answer")                                \
+	X(EVENTS_GONE, "the events after that sequence are not kept, or not yet there")           \
+	X(TOO_MANY_WATCHERS, "all watches of events are in use")                                  \
 	X(UNKNOWN_COMMAND, "no such call")
 
 enum command_reason {

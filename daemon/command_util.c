@@ -28,6 +28,7 @@ static const struct {
 	[COMMAND_EXPLAIN_TARGET] = { "ExplainTarget", ROLE_VIEW },
 	[COMMAND_LIST_CGROUPS] = { "ListCgroups", ROLE_VIEW },
 	[COMMAND_GET_PLAN] = { "GetPlan", ROLE_VIEW },
+	[COMMAND_WATCH_EVENTS] = { "WatchEvents", ROLE_VIEW },
 };
 _Static_assert(ARRAY_SIZE(command_infos) == NR_COMMANDS, "every command has a name and a role");
 

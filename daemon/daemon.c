@@ -25,7 +25,10 @@ static void run_command(void *ctx, const struct command *cmd, struct reply *repl
 {
 	struct daemon *d = ctx;
 
+	daemon_begin_cause(d, cmd);
 	command_run(&d->env, cmd, reply);
+	daemon_announce(d);
+	daemon_end_cause(d);
 	/* Attaching takes a while: the answer goes out first. */
 	sd_event_source_set_enabled(d->reconsider, SD_EVENT_ONESHOT);
 }
@@ -49,6 +52,8 @@ static const struct api_server_ops api_ops = {
 	.run = run_command,
 	.scheduler_serving = scheduler_serving,
 	.admin_group = admin_group,
+	.next_event = daemon_next_event,
+	.close_events = daemon_close_events,
 };
 
 static bool http_healthy(void *ctx, char *text, size_t size)
@@ -255,6 +260,9 @@ static int start(struct daemon *d, int *ret_exit_code)
 	if (r < 0)
 		return r;
 	finish_scan(d);
+	r = daemon_start_events(d);
+	if (r < 0)
+		return log_error_errno(r, "cannot make room for events");
 	r = start_services(d);
 	if (r < 0)
 		return r;
@@ -310,6 +318,7 @@ void daemon_free(struct daemon *d)
 	sd_event_source_unref(d->exit_poll);
 	sd_event_source_unref(d->watchdog);
 	sd_event_unref(d->event);
+	events_free(d->events);
 	state_free(d->state);
 	config_free(d->config);
 	if (d->lock_fd >= 0)

@@ -56,7 +56,10 @@ static void apply_and_log(struct daemon *d, struct cgroup_node *node)
 
 static void class_changed(void *ctx, struct cgroup_node *node)
 {
-	apply_and_log(ctx, node);
+	struct daemon *d = ctx;
+
+	apply_and_log(d, node);
+	announce_note(&d->announce, node);
 }
 
 void daemon_classify(struct daemon *d, struct cgroup_node *node)
@@ -105,6 +108,7 @@ static void on_added(void *ctx, struct cgroup_node *node)
 		return; /* the first scan classifies all at once */
 	bound = state_cgroup_added(d->state, node);
 	daemon_classify(d, node);
+	daemon_announce_cgroup(d, node);
 	if (bound)
 		daemon_save_state(d);
 }

@@ -229,5 +229,6 @@ void daemon_start_commands(struct daemon *d)
 		.ctx = d,
 		.realtime_ns = realtime_ns,
 		.boottime_ns = boottime_ns,
+		.events = d->events,
 	};
 }

@@ -100,6 +100,15 @@ static void fill_api(const struct daemon *d, struct metrics_snapshot *m)
 	m->connections_refused_idle = api.closed_idle;
 }
 
+static void fill_events(const struct daemon *d, struct metrics_snapshot *m)
+{
+	struct events_stats stats;
+
+	events_get_stats(d->events, &stats);
+	m->event_watchers = stats.readers;
+	m->events_dropped = stats.dropped;
+}
+
 static void fill_cgroups(const struct daemon *d, struct metrics_snapshot *m)
 {
 	const struct cgroup_watch_stats *w = cgroup_watch_get_stats(d->watch);
@@ -154,6 +163,7 @@ int daemon_render_metrics(void *ctx, enum metrics_format format, char **ret_text
 	fill_daemon(d, m);
 	fill_classes(d, m);
 	fill_api(d, m);
+	fill_events(d, m);
 	fill_cgroups(d, m);
 	read_kernel_events(d, m);
 	metrics_read_process(m);

@@ -8,6 +8,7 @@
 #include "api/server.h"
 #include "cgroup/watch.h"
 #include "daemon/alloc.h"
+#include "daemon/announce.h"
 #include "daemon/attach.h"
 #include "daemon/command_env.h"
 #include "daemon/config.h"
@@ -62,6 +63,11 @@ struct daemon {
 	uint64_t plan_apply_realtime_ns;
 	struct schedd_cpu_stats stats_base; /* of objects that are gone, so that counters never fall */
 
+	struct events *events;
+	struct announce announce;
+	struct event_cause cause;         /* of what happens now: a call while it is run, else the daemon itself */
+	enum attach_state state_announced;
+
 	struct command_env env;
 	struct api_server *api;
 	struct http *http;
@@ -100,6 +106,17 @@ int daemon_apply_cgroup(struct daemon *d, struct cgroup_node *node);
 void daemon_classify(struct daemon *d, struct cgroup_node *node);
 void daemon_apply_all_cgroups(struct daemon *d);
 void daemon_count_limits(struct daemon *d);
+
+/* daemon_events.c: what readers of events are told; after the change is in force */
+int daemon_start_events(struct daemon *d);   /* after the first scan */
+void daemon_begin_cause(struct daemon *d, const struct command *cmd);
+void daemon_end_cause(struct daemon *d);
+void daemon_announce(struct daemon *d);      /* classes and decisions that differ from what was announced */
+void daemon_announce_cgroup(struct daemon *d, struct cgroup_node *node);
+void daemon_announce_state(struct daemon *d, const struct sched_exit *e); /* NULL: not the kernel's doing */
+void daemon_announce_config(struct daemon *d, const char *error);         /* NULL: accepted */
+bool daemon_next_event(void *ctx, struct event_stream *stream, struct event *ret_event, uint64_t *ret_again_us);
+void daemon_close_events(void *ctx, struct event_stream *stream);
 
 /* daemon_command.c: what commands may touch */
 void daemon_start_commands(struct daemon *d);

@@ -245,6 +245,7 @@ static void notice_exit(struct daemon *d)
 	daemon_save_hold(d);
 	log_event(e.kind == SCHED_EXIT_RESTART ? LOG_NOTICE : LOG_ERR, LOG_ID_EJECTED, NULL,
 		  "the kernel removed the scheduler: %s (%s); %s", e.reason, e.message, d->attach.reason);
+	daemon_announce_state(d, &e);
 	unload(d);
 	daemon_reconsider(d);
 }
@@ -318,10 +319,12 @@ void daemon_reconsider(struct daemon *d)
 	}
 	if (state_expire(d->state, clock_ns(CLOCK_BOOTTIME), &expiry_ns)) {
 		daemon_classify(d, cgroup_tree_root(d->tree));
+		daemon_announce(d);
 		daemon_save_state(d);
 	}
 	attach_set_wanted(&d->attach, state_wants_scheduler(d->state), clock_ns(CLOCK_BOOTTIME));
 	next_ns = step(d);
+	daemon_announce_state(d, NULL);
 	if (expiry_ns && (!next_ns || expiry_ns < next_ns))
 		next_ns = expiry_ns;
 	arm_deadline(d, next_ns);

@@ -58,6 +58,8 @@ struct metrics_snapshot {
 	uint32_t command_queue_length, connections;
 	uint64_t connections_refused_total, connections_refused_per_uid;
 	uint64_t connections_refused_idle;
+	uint32_t event_watchers;
+	uint64_t events_dropped;
 	double render_seconds;            /* of the previous render */
 	/* process_* */
 	double process_cpu_seconds, process_start_time_seconds;

@@ -102,6 +102,10 @@ SCALAR(schedd_connections, gauge, "", \
 	"Open connections to the API.", m->connections) \
 CUSTOM(schedd_connections_refused, counter, "", "reason", \
 	"Connections to the API that were refused or closed: too many in all, too many of one user, idle too long.") \
+SCALAR(schedd_event_watchers, gauge, "", \
+	"Open calls of WatchEvents.", m->event_watchers) \
+SCALAR(schedd_events_dropped, counter, "", \
+	"Events that a watcher was too slow to be sent, summed over watchers.", m->events_dropped) \
 SCALAR(schedd_metrics_render_duration_seconds, gauge, "seconds", \
 	"Time that the previous rendering of these metrics took.", m->render_seconds) \
 SCALAR(process_cpu_seconds, counter, "seconds", \

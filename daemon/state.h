@@ -88,6 +88,7 @@ struct state *state_snapshot(const struct state *s);
 void state_restore(struct state *s, struct state *snapshot); /* takes and frees the snapshot; recounts members */
 
 int state_find_class(const struct state *s, const char *name); /* slot or -ENOENT */
+void state_class_etag(const struct state_class *c, char *ret_etag, size_t size); /* 26 bytes are enough */
 
 /*
  * Classes of the configuration, whole: unknown ones of origin config that
@@ -156,6 +157,8 @@ void state_classify(struct state *s, struct cgroup_node *node,
 /* Cgroups from top down that have their class by that call, target or heirs: how many; the first max of them. */
 size_t state_list_decided(const struct state *s, const struct state_assignment *a, struct cgroup_node *top,
 			  struct cgroup_node **ret_nodes, size_t max);
+/* "call", "config", "inherited" or "default": who decided the class of a cgroup, as state_explain() names it. */
+const char *state_source_name(const struct cgroup_node *node);
 /* What depends on that cgroup, NULL when it is not protected. */
 const char *state_protected(const struct state *s, const char *path, uint64_t cgroup_id);
 

@@ -166,6 +166,21 @@ int state_upsert_class(struct state *s, const char *name, const struct class_set
 	return 0;
 }
 
+/* The revision alone would repeat after a restart, the settings alone after two changes. */
+void state_class_etag(const struct state_class *c, char *ret_etag, size_t size)
+{
+	const struct class_settings *e = &c->effective;
+	const uint64_t words[] = { e->kind, e->guarantee_cpus, e->burst_cpus, e->lend, e->slice_ns, e->quantum_ns, e->weight,
+				   e->exclusive_smt, e->congestion_ns, e->wakeup_target_ns, c->override.set, c->config.set };
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		h = (h ^ words[i]) * UINT64_C(0x100000001b3);
+	for (const char *p = e->policy; *p; p++)
+		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	snprintf(ret_etag, size, "%" PRIx64 "-%08" PRIx32, c->revision, (uint32_t)(h ^ h >> 32));
+}
+
 static int find_for(const struct state *s, const char *name, char *error, size_t error_size)
 {
 	int slot = state_find_class(s, name);

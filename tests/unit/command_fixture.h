@@ -167,7 +167,7 @@ static inline int set_up(void **state)
 		grow(f->state, paths[i], i + 1);
 	f->now_ns = 1000 * UINT64_C(1000000000);
 	f->processes = 1;
-	f->env = (struct command_env){ f->state, &ops, f, fake_now, fake_now };
+	f->env = (struct command_env){ f->state, &ops, f, fake_now, fake_now, NULL };
 	*state = f;
 	return 0;
 }

@@ -29,6 +29,43 @@
 
 /* ---------- the fake daemon, its loop in a thread ---------- */
 
+/* As the command does; without anything to read the call is answered like any other. */
+static void fake_watch(struct fixture *f, const struct command *cmd, struct reply *reply)
+{
+	int r = cmd->watch.bookmark_ns == UINT64_C(86400000000000) ?
+			0 :
+			event_stream_new(f->model, f->events, &cmd->watch, &reply->stream);
+
+	if (r == -ENOSPC)
+		reply_fail(reply, COMMAND_RESOURCE_EXHAUSTED, "TOO_MANY_WATCHERS", "64");
+	else if (r < 0)
+		reply_fail(reply, COMMAND_OUT_OF_RANGE, "EVENTS_GONE", "gone");
+}
+
+static bool fake_next_event(void *ctx, struct event_stream *stream, struct event *ret_event, uint64_t *ret_again_us)
+{
+	uint64_t again_ns = 0;
+
+	(void)ctx;
+	if (event_stream_next(stream, server_now_us() * 1000, 1, ret_event, &again_ns))
+		return true;
+	*ret_again_us = again_ns / 1000 + 1;
+	return false;
+}
+
+static void fake_close_events(void *ctx, struct event_stream *stream)
+{
+	(void)ctx;
+	event_stream_free(stream);
+}
+
+static void fake_wake(void *ctx)
+{
+	struct fixture *f = ctx;
+
+	api_server_events_changed(f->server);
+}
+
 static void fake_run(void *ctx, const struct command *cmd, struct reply *reply)
 {
 	struct fixture *f = ctx;
@@ -46,6 +83,8 @@ static void fake_run(void *ctx, const struct command *cmd, struct reply *reply)
 		pthread_cond_wait(&f->changed, &f->lock);
 	f->holding--;
 	pthread_mutex_unlock(&f->lock);
+	if (cmd->type == COMMAND_WATCH_EVENTS)
+		fake_watch(f, cmd, reply);
 	reply->node.mode = "auto";
 	reply->node.online_cpus = 42;
 	if (cmd->type == COMMAND_GET_CLASS) {
@@ -84,7 +123,21 @@ static const struct api_server_ops fake_ops = {
 	.run = fake_run,
 	.scheduler_serving = fake_serving,
 	.admin_group = fake_admin,
+	.next_event = fake_next_event,
+	.close_events = fake_close_events,
 };
+
+static void append_wanted(struct fixture *f)
+{
+	struct event e = { .type = EVENT_STATE_CHANGED, .state = { .from = "attached", .to = "detached" } };
+
+	memset(e.state.message, 'x', EVENT_TEXT_MAX);
+	pthread_mutex_lock(&f->lock);
+	for (; f->to_append; f->to_append--)
+		events_append(f->events, &e);
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+}
 
 static int on_command(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
@@ -96,6 +149,7 @@ static int on_command(sd_event_source *source, int fd, uint32_t revents, void *u
 	if (what >= 1000)
 		return sd_event_exit(sd_event_source_get_event(source), 0);
 	api_server_health_changed(f->server);
+	append_wanted(f);
 	return 0;
 }
 
@@ -117,6 +171,9 @@ static void *loop_main(void *arg)
 	sd_event_source *source = NULL;
 
 	assert_return_code(sd_event_new(&f->event), 0);
+	assert_return_code(state_new(2, &f->model), 0);
+	assert_return_code(events_new("00000000000000aa", &f->events), 0);
+	events_set_wake(f->events, fake_wake, f);
 	assert_return_code(sd_event_add_io(f->event, &source, f->stop_fd, EPOLLIN, on_command, f), 0);
 	assert_return_code(api_server_new(f->event, listen_at(f->path), &fake_ops, f, &f->server), 0);
 	pthread_mutex_lock(&f->lock);
@@ -125,6 +182,8 @@ static void *loop_main(void *arg)
 	pthread_mutex_unlock(&f->lock);
 	sd_event_loop(f->event);
 	api_server_free(f->server, 1000);
+	events_free(f->events);
+	state_free(f->model);
 	sd_event_source_disable_unref(source);
 	sd_event_unref(f->event);
 	return NULL;
@@ -211,6 +270,18 @@ void set_serving(struct fixture *f, bool serving)
 	f->serving = serving;
 	pthread_mutex_unlock(&f->lock);
 	assert_int_equal(write(f->stop_fd, &changed, sizeof(changed)), sizeof(changed));
+}
+
+void append_events(struct fixture *f, unsigned int n)
+{
+	const uint64_t changed = 1;
+
+	pthread_mutex_lock(&f->lock);
+	f->to_append = n;
+	assert_int_equal(write(f->stop_fd, &changed, sizeof(changed)), sizeof(changed));
+	while (f->to_append)
+		pthread_cond_wait(&f->changed, &f->lock);
+	pthread_mutex_unlock(&f->lock);
 }
 
 /* ---------- the client ---------- */
