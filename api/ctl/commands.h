@@ -24,6 +24,8 @@ int cmd_class_update(struct ctl *ctl);
 int cmd_class_revert(struct ctl *ctl);
 int cmd_class_delete(struct ctl *ctl);
 
+int cmd_events(struct ctl *ctl);
+
 int cmd_cgroup_list(struct ctl *ctl);
 int cmd_cores_show(struct ctl *ctl);
 

@@ -22,6 +22,14 @@ static const struct cli_option mode_options[] = {
 	DRY_RUN, REASON_TEXT, YES, END,
 };
 
+static const struct cli_option events_options[] = {
+	{ "follow", 'f', NULL, "go on until interrupted", false },
+	{ "type", 0, "TYPE...", "only that kind, such as state-changed; may be repeated", false },
+	{ "class", 0, "NAME...", "only what is about that class; may be repeated", false },
+	{ "since", 0, "EPOCH:SEQUENCE", "only what came after that event", false },
+	END,
+};
+
 static const struct cli_option set_options[] = {
 	{ "ttl", 0, "DURATION", "take it back after that time", false },
 	PERSISTENT,
@@ -80,6 +88,9 @@ const struct cli_command ctl_commands[] = {
 	{ "mode", NULL, "[MODE]",
 	  "show the mode or change it: auto, active, observe, paused, detached",
 	  0, 1, TEXT_JSON, mode_options, cmd_mode },
+	{ "events", NULL, "",
+	  "what happened lately, and with -f what happens",
+	  0, 0, TEXT_JSON, events_options, cmd_events },
 	{ "class", "set", "TARGET CLASS",
 	  "put a cgroup and what is below it into a class",
 	  1, 2, CLI_ALL, set_options, cmd_class_set },

@@ -91,6 +91,21 @@ expect 0 'no assignments of class empty' class assignments --class empty
 expect 0 '^/evil\\x0a\\x1b\[31m +normal' cgroup list
 expect 0 '^    b +normal' cgroup list --tree
 expect 0 ' 1 +0 +0 +0 +- +- +offline' cores show
+expect 0 '^2023-11-14 22:13:20 UTC +decision-changed +uid 0 \(schedctl\) +/evil\\x0a\\x1b\[31m -> best-effort \(call\)$' events
+expect 0 ' 7 +decision-changed .* r-1 ' events -o wide
+expect 0 '^- +dropped +- +12 events \(8 to 19\) are missing here' events --no-headers
+expect 0 '^\{"epoch": "0123456789abcdef","sequence": "19","type": "TYPE_DROPPED".*\}$' events -o json
+expect 0 '"type": "TYPE_BOOKMARK"' events -o json
+expect 0 'types: TYPE_CLASS_CHANGED types: TYPE_REALLOCATION class_names: "lc" class_names: "web" after_sequence' \
+	events --type class-changed --class lc --type reallocation --class web
+expect 0 'epoch: "aa" after_sequence \{ value: 18 \}' events --since aa:18
+expect 2 'did you mean .class-changed' events --type class-change
+expect 2 'EPOCH:SEQUENCE' events --since 18
+expect 3 'stopping; watch again when it is back' events -f --class ends
+expect 3 'went away and ended the stream' events -f --class vanishes
+expect 3 'did not answer within 300ms' events --class silent --timeout 300ms
+expect 3 'did not answer within 300ms' events -f --class silent --timeout 300ms
+expect 7 'asked for status 11' events --class status-11
 expect 0 '^  mode: auto$' config show
 expect 0 '^# /etc/hostname' config cat
 expect 0 'reloaded: 1 file, generation 2' config reload
@@ -103,6 +118,25 @@ expect 3 'try again in 250ms' class show status-14
 expect 3 'schedd is not running: there is no' status --socket "$dir/none"
 expect 3 'no socket of schedd|nobody listens' status --socket "$dir/requests"
 expect 2 '107 bytes' status --socket "$dir/$(printf 'a%.0s' {1..120})"
+
+# A follower gives each line at once, outlives its --timeout, and ends by the signal.  (Jobs of a script ignore SIGINT.)
+mkfifo "$dir/lines"
+SCHEDD_SOCKET=$dir/s.sock "$schedctl" events -f --timeout 200ms --no-headers >"$dir/lines" &
+follower=$!
+exec 5<"$dir/lines"
+status=0
+read -r -t 30 _ <&5 && read -r -t 30 line <&5 && [[ $line == *missing* ]] || status=1
+read -r -t 0.5 _ <&5 || [ $? -gt 128 ] || status=2
+kill -TERM "$follower" || status=3
+wait "$follower" || ended=$?
+exec 5<&-
+number=$((number + 1))
+if [ "$status" = 0 ] && [ "${ended:-0}" = 143 ]; then
+	echo "ok $number - events -f"
+else
+	echo "not ok $number - events -f: step $status, exit ${ended:-0}"
+	failed=1
+fi
 
 # A daemon that is stopped does not answer; nothing waits longer than --timeout.
 kill -STOP "$server"
