@@ -10,7 +10,7 @@ static enum command_status fail_epoch(struct call *c)
 {
 	return reply_fail(c->reply, COMMAND_OUT_OF_RANGE, REASON(EVENTS_GONE),
 			  "epoch %s is not that of this run of the daemon (%s): it was restarted, and what happened before is "
-			  "not kept; read the state again, send_initial_state does both",
+			  "not kept; begin anew, with send_initial_state or without --since",
 			  reply_shown(c->reply, c->cmd->watch.epoch), events_epoch(c->env->events));
 }
 
@@ -25,7 +25,7 @@ static enum command_status fail_sequence(struct call *c)
 				  "; give the sequence of an event that was seen", after, events_last(ev));
 	return reply_fail(c->reply, COMMAND_OUT_OF_RANGE, REASON(EVENTS_GONE),
 			  "the events after %" PRIu64 " are no longer kept, only those after %" PRIu64
-			  "; read the state again, send_initial_state does both", after, events_oldest(ev));
+			  "; begin anew, with send_initial_state or without --since", after, events_oldest(ev));
 }
 
 enum command_status run_watch_events(struct call *c)

@@ -286,7 +286,7 @@ static void test_where_nothing_can_be_resumed(void **state)
 	w->has_after = true;
 	w->epoch = "00000000000000bb";
 	w->after_sequence = EVENTS_KEPT;
-	run_refused(f, COMMAND_OUT_OF_RANGE, "EVENTS_GONE", "read the state again");
+	run_refused(f, COMMAND_OUT_OF_RANGE, "EVENTS_GONE", "begin anew");
 	w->epoch = EPOCH;
 	w->after_sequence = 9;
 	run_refused(f, COMMAND_OUT_OF_RANGE, "EVENTS_GONE", "only those after 10");
