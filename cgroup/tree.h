@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
+
+#include "cgroup/cpuset_attr.h"
 
 struct cgroup_tree;
 
@@ -32,6 +35,10 @@ struct cgroup_node {
 	/* Owned by watch.c. */
 	int watch_descriptor;
 	uint32_t scan_mark;
+
+	/* Owned by daemon/daemon_reach.c; the tree only zeroes it. */
+	struct cgroup_cpuset cpuset;           /* as last read */
+	TAILQ_ENTRY(cgroup_node) reread;       /* tqe_prev NULL = not to be read again */
 };
 
 struct cgroup_tree *cgroup_tree_new(void);
