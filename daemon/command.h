@@ -222,7 +222,7 @@ struct plan_class_view {
 struct plan_cpu_view {
 	uint32_t cpu_id, core_id, llc_id, numa_node;
 	const char *owner_class_name, *holder_class_name; /* "" = nobody, idle */
-	int exclusion;            /* Plan.Exclusion: 1 none, 2 offline */
+	int exclusion;            /* Plan.Exclusion: 1 none, 2 offline, 5 private to a cpuset, 6 isolated */
 };
 
 struct plan_view {

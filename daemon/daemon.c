@@ -255,7 +255,9 @@ static int start(struct daemon *d, int *ret_exit_code)
 	if (r < 0)
 		return r;
 	finish_scan(d);
-	r = start_services(d);
+	r = daemon_start_reach(d);
+	if (r == 0)
+		r = start_services(d);
 	if (r < 0)
 		return r;
 	threads_privilege_self();
@@ -304,6 +306,7 @@ void daemon_free(struct daemon *d)
 		daemon_stop_sched(d);
 	api_server_free(d->api, SHUTDOWN_GRACE_MS);
 	http_free(d->http);
+	daemon_stop_reach(d);
 	cgroup_watch_free(d->watch);
 	sd_event_source_unref(d->reconsider);
 	sd_event_source_unref(d->deadline);

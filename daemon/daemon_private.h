@@ -13,6 +13,7 @@
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/http.h"
+#include "daemon/reach.h"
 #include "daemon/sched.h"
 #include "daemon/store.h"
 
@@ -55,6 +56,14 @@ struct daemon {
 	char cgroup_mount[256];
 	bool scanned;
 
+	struct reach reach;
+	bool reach_stale;                 /* something that it is computed from changed */
+	bool reach_unplanned;             /* it changed, and no plan was made of it yet */
+	TAILQ_HEAD(, cgroup_node) reread; /* cgroups whose cpuset may have moved */
+	uint64_t reread_since_us;         /* CLOCK_MONOTONIC: the oldest of these */
+	sd_event_source *reread_timer, *audit_timer;
+	uint64_t audit_id;                /* the cgroup that was audited last */
+
 	struct attach attach;
 	struct sched_probe probe;
 	struct sched *sched;              /* NULL while nothing is loaded */
@@ -90,6 +99,7 @@ uint64_t clock_ns(int clock);             /* CLOCK_* */
 void daemon_reconsider(struct daemon *d); /* after any change: expiries, attach or detach, timers, status */
 int daemon_apply_classes(struct daemon *d);
 int daemon_apply_plan(struct daemon *d);
+void daemon_reach_changed(struct daemon *d); /* d->reach is another than that of the last plan */
 void daemon_stats(struct daemon *d, struct schedd_cpu_stats *ret_sum);
 void daemon_save_hold(struct daemon *d);
 void daemon_stop_sched(struct daemon *d);
@@ -100,6 +110,15 @@ int daemon_apply_cgroup(struct daemon *d, struct cgroup_node *node);
 void daemon_classify(struct daemon *d, struct cgroup_node *node);
 void daemon_apply_all_cgroups(struct daemon *d);
 void daemon_count_limits(struct daemon *d);
+
+/* daemon_reach.c: the CPUs that cpusets let each class use */
+int daemon_start_reach(struct daemon *d);  /* after the first classification: reads every cgroup */
+void daemon_stop_reach(struct daemon *d);
+void daemon_cgroup_written(struct daemon *d, struct cgroup_node *node, enum cgroup_file file);
+void daemon_reread_cpuset(struct daemon *d, struct cgroup_node *node);  /* soon; NULL is none */
+void daemon_forget_cpuset(struct daemon *d, struct cgroup_node *node);  /* it leaves the tree */
+void daemon_class_moved(struct daemon *d, const struct cgroup_node *node); /* its class_idx changed */
+void daemon_refresh_reach(struct daemon *d); /* before d->reach is used for a plan */
 
 /* daemon_command.c: what commands may touch */
 void daemon_start_commands(struct daemon *d);

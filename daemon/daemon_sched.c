@@ -119,6 +119,8 @@ int daemon_apply_plan(struct daemon *d)
 		in.classes[i] = (struct alloc_class){ c->used, c->effective.kind, c->effective_guarantee_cpus,
 						      c->effective.weight };
 	}
+	daemon_refresh_reach(d);
+	d->reach_unplanned = false;
 	alloc_plan(&in, &plan, &changed);
 	if (!d->sched || !changed)
 		return 0;
@@ -131,6 +133,11 @@ int daemon_apply_plan(struct daemon *d)
 	d->plan_ns_sum += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	d->plans_applied++;
 	return 0;
+}
+
+void daemon_reach_changed(struct daemon *d)
+{
+	daemon_apply_plan(d);
 }
 
 static int load(struct daemon *d, char *error, size_t error_size)
@@ -149,6 +156,9 @@ static int load(struct daemon *d, char *error, size_t error_size)
 		return r;
 	}
 	d->state->nr_cpus = d->topo.nr_online;
+	/* CPUs may have come or gone, and with them moved the cpusets: no event says so. */
+	d->reach_stale = true;
+	daemon_reread_cpuset(d, cgroup_tree_root(d->tree));
 	state_scale_guarantees(d->state);
 	r = sched_load(&d->topo, hotplug_seq, &o, &d->sched, error, error_size);
 	if (r < 0)

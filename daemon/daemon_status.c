@@ -206,6 +206,16 @@ static const char *class_name_of(const struct daemon *d, struct reply *reply, ui
 	return idx_plus_one ? arena_strdup(&reply->arena, d->state->classes[idx_plus_one - 1].name) : "";
 }
 
+/* Plan.Exclusion: the strongest reason why a CPU is not exchanged between classes. */
+static int exclusion_of(const struct daemon *d, uint32_t cpu)
+{
+	if (!d->topo.cpus[cpu].online)
+		return 2;
+	if (cpuset_has(&d->reach.isolated, cpu))
+		return 6;
+	return d->reach.private_class[cpu] ? 5 : 1;
+}
+
 static void fill_plan_cpus(struct daemon *d, struct reply *reply)
 {
 	struct plan_view *v = &reply->plan;
@@ -223,7 +233,7 @@ static void fill_plan_cpus(struct daemon *d, struct reply *reply)
 			.numa_node = t->node,
 			.owner_class_name = class_name_of(d, reply, d->plan.owner[cpu]),
 			.holder_class_name = class_name_of(d, reply, holder_of(d, cpu)),
-			.exclusion = t->online ? 1 : 2,
+			.exclusion = exclusion_of(d, cpu),
 		};
 	}
 }
@@ -251,7 +261,7 @@ void daemon_fill_plan(void *ctx, bool full, struct reply *reply)
 			.guarantee_cpus = d->state->classes[i].effective_guarantee_cpus,
 			.owned_cpus = (uint32_t)cpus.nr_owned_cpus,
 			.held_cpus = (uint32_t)cpus.nr_held_cpus,
-			.reachable_cpus = d->topo.nr_online,
+			.reachable_cpus = cpuset_count(&d->reach.classes[i]),
 		};
 	}
 	if (full)
