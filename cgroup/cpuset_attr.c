@@ -43,23 +43,6 @@ static enum cgroup_partition parse_partition(const char *text)
 	return CGROUP_PARTITION_MEMBER;
 }
 
-static int read_effective(int dir, const struct cgroup_cpuset *parent, struct cpuset *ret_cpus)
-{
-	char text[CPUSET_TEXT_BYTES];
-	int r = read_file(dir, "cpuset.cpus.effective", true, text, sizeof(text));
-
-	if (r == 0)
-		return cpuset_parse(text, ret_cpus);
-	if (r != -ENOENT)
-		return r;
-	/* The controller is not enabled here. */
-	if (parent)
-		*ret_cpus = parent->effective;
-	else
-		cpuset_fill(ret_cpus);
-	return 0;
-}
-
 static int read_partition(int dir, enum cgroup_partition *ret_partition)
 {
 	char text[128];
@@ -68,10 +51,28 @@ static int read_partition(int dir, enum cgroup_partition *ret_partition)
 	if (r == 0)
 		*ret_partition = parse_partition(text);
 	else if (r == -ENOENT)
-		*ret_partition = CGROUP_PARTITION_MEMBER; /* the root, or again no controller */
+		*ret_partition = CGROUP_PARTITION_MEMBER; /* the root */
 	else
 		return r;
 	return 0;
+}
+
+static int read_cpus(int dir, const struct cgroup_cpuset *parent, struct cgroup_cpuset *c)
+{
+	char text[CPUSET_TEXT_BYTES];
+	int r = read_file(dir, "cpuset.cpus.effective", true, text, sizeof(text));
+
+	if (r == -ENOENT) {
+		/* The controller is not enabled here, then it has no other files either. */
+		if (parent)
+			c->effective = parent->effective;
+		else
+			cpuset_fill(&c->effective);
+		return 0;
+	}
+	if (r == 0)
+		r = cpuset_parse(text, &c->effective);
+	return r < 0 ? r : read_partition(dir, &c->partition);
 }
 
 static int read_tasks(int dir, bool leaf, struct cgroup_cpuset *c)
@@ -104,9 +105,7 @@ int cgroup_cpuset_read(int mount_fd, const char *path, uint64_t id, const struct
 		return r;
 	if (st.st_ino != id)
 		return -ESTALE;
-	r = read_effective(dir, parent, &c.effective);
-	if (r == 0)
-		r = read_partition(dir, &c.partition);
+	r = read_cpus(dir, parent, &c);
 	/* The root has no cgroup.events; any other has, so a cgroup that vanished meanwhile is noticed here. */
 	if (r == 0 && parent)
 		r = read_tasks(dir, leaf, &c);
@@ -118,5 +117,6 @@ int cgroup_cpuset_read(int mount_fd, const char *path, uint64_t id, const struct
 
 bool cgroup_cpuset_equal(const struct cgroup_cpuset *a, const struct cgroup_cpuset *b)
 {
-	return a->partition == b->partition && a->has_tasks == b->has_tasks && cpuset_equal(&a->effective, &b->effective);
+	return a->partition == b->partition && a->has_tasks == b->has_tasks &&
+	       cpuset_equal(&a->effective, &b->effective);
 }

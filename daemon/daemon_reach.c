@@ -16,7 +16,7 @@
 #include "daemon/daemon_private.h"
 
 enum {
-	READS_PER_TURN = 128,  /* about 3 ms; then others have their turn */
+	READS_PER_TURN = 64,   /* 1 to 4 ms; then others have their turn */
 	AUDIT_CGROUPS = 32,    /* read again every AUDIT_US whatever was heard of them */
 };
 
@@ -211,7 +211,8 @@ static int on_audit(sd_event_source *source, uint64_t usec, void *userdata)
 /* A second of accuracy lets the audit wake up together with others. */
 static int start_timers(struct daemon *d)
 {
-	int r = sd_event_add_time(d->event, &d->audit_timer, CLOCK_MONOTONIC, now_us() + audit_us, 1000000, on_audit, d);
+	int r = sd_event_add_time(d->event, &d->audit_timer, CLOCK_MONOTONIC, now_us() + audit_us, 1000000, on_audit,
+				  d);
 
 	if (r >= 0)
 		r = sd_event_add_time(d->event, &d->reread_timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_pass, d);

@@ -52,8 +52,8 @@ static bool is_kubepods(const struct cgroup_node *n)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (n->parent && strcmp(n->name, places[i].name) == 0 && strcmp(n->parent->name, places[i].above) == 0 &&
-		    (!n->parent->parent || !n->parent->parent->parent))
+		if (n->parent && strcmp(n->name, places[i].name) == 0 &&
+		    strcmp(n->parent->name, places[i].above) == 0 && (!n->parent->parent || !n->parent->parent->parent))
 			return true;
 	return false;
 }
@@ -136,7 +136,8 @@ void reach_compute(struct cgroup_node *root, const struct cpuset *online, struct
 {
 	struct reach r = {};
 
-	find_private(root, root, online, &r);
+	if (root)
+		find_private(root, root, online, &r);
 	for (struct cgroup_node *n = root; n; n = cgroup_node_next(root, n)) {
 		add_node(&r, n);
 		if (is_kubepods(n))

@@ -37,7 +37,7 @@ struct reach { /* online CPUs only */
 	uint8_t private_class[SCHEDD_MAX_CPUS];  /* class index + 1, 0 = not private */
 };
 
-/* From class_idx and cpuset of each node. */
+/* From class_idx and cpuset of each node; root NULL: nothing is known, all reach all. */
 void reach_compute(struct cgroup_node *root, const struct cpuset *online, struct reach *ret_reach);
 
 #endif

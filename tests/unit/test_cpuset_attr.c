@@ -149,6 +149,7 @@ static void test_partitions(void **state)
 	};
 	struct fixture *f = *state;
 
+	put(f, "a/cpuset.cpus.effective", "1\n");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		put(f, "a/cpuset.cpus.partition", cases[i].text);
 		assert_int_equal(read_cgroup(f, "/a", true), 0);

@@ -18,7 +18,7 @@ enum {
 	NORMAL = SCHEDD_CLASS_NORMAL,
 	LC = SCHEDD_CLASS_LATENCY_CRITICAL,
 	BE = SCHEDD_CLASS_BEST_EFFORT,
-	EMPTY = 0,  /* no tasks of its own */
+	EMPTY = 0, /* no tasks of its own */
 	TASKS = 1,
 };
 
@@ -153,7 +153,7 @@ static void test_reach_is_the_union_of_cgroups_with_tasks(void **state)
 	compute(f);
 	expect_reach(f, LC, "1,4-5");
 	expect_reach(f, NORMAL, "0-7"); /* the root's tasks */
-	expect_reach(f, BE, "0-7");     /* none has tasks: nothing is known against it */
+	expect_reach(f, BE, "0-7"); /* none has tasks: nothing is known against it */
 }
 
 static void test_only_online_cpus(void **state)
@@ -363,7 +363,8 @@ static void test_a_shared_pool_is_not_private(void **state)
 
 static void test_other_places_of_kubepods(void **state)
 {
-	static const char *const places[] = { "/kubepods", "/kubelet/kubepods", "/kubelet.slice/kubelet-kubepods.slice" };
+	static const char *const places[] = { "/kubepods", "/kubelet/kubepods",
+					      "/kubelet.slice/kubelet-kubepods.slice" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		tear_down(state);
@@ -376,7 +377,8 @@ static void test_other_places_of_kubepods(void **state)
 /* Whoever was given a cgroup may call one inside as he likes. */
 static void test_a_name_further_down_is_not_believed(void **state)
 {
-	static const char *const places[] = { "/pods", "/mine/kubepods", "/mine/kubepods.slice", "/kubelet/kubepods.slice" };
+	static const char *const places[] = { "/pods", "/mine/kubepods", "/mine/kubepods.slice",
+					      "/kubelet/kubepods.slice" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		tear_down(state);
@@ -398,8 +400,9 @@ static bool inside(const struct cgroup_node *n, const struct cgroup_node *top)
 
 static bool confined(const struct cgroup_node *n)
 {
-	return n->parent && (n->cpuset.partition == CGROUP_PARTITION_ROOT || n->cpuset.partition == CGROUP_PARTITION_ISOLATED ||
-			     !cpuset_equal(&n->cpuset.effective, &n->parent->cpuset.effective));
+	return n->parent &&
+	       (n->cpuset.partition == CGROUP_PARTITION_ROOT || n->cpuset.partition == CGROUP_PARTITION_ISOLATED ||
+		!cpuset_equal(&n->cpuset.effective, &n->parent->cpuset.effective));
 }
 
 static bool in_confined_below(const struct cgroup_node *n, const struct cgroup_node *ground)
@@ -474,7 +477,8 @@ static void check_against_definition(struct fixture *f, unsigned int seed)
 		if (cpuset_has(&f->online, cpu) && !wanted && kubepods)
 			wanted = private_on(f, kubepods, cpu);
 		if (f->reach.private_class[cpu] != wanted)
-			fail_msg("seed %u: CPU %u is private to %u, not to %u", seed, cpu, f->reach.private_class[cpu], wanted);
+			fail_msg("seed %u: CPU %u is private to %u, not to %u", seed, cpu, f->reach.private_class[cpu],
+				 wanted);
 		if (wanted && !cpuset_has(&f->reach.classes[wanted - 1], cpu))
 			fail_msg("seed %u: CPU %u is private to a class that does not reach it", seed, cpu);
 		for (struct cgroup_node *n = root; n; n = cgroup_node_next(root, n))
@@ -485,7 +489,8 @@ static void check_against_definition(struct fixture *f, unsigned int seed)
 				fail_msg("seed %u: class %u uses CPU %u but does not reach it", seed, i, cpu);
 	}
 	for (uint8_t i = 0; i < SCHEDD_MAX_CLASSES; i++)
-		assert_true(!cpuset_is_empty(&f->reach.classes[i]) && cpuset_is_subset(&f->reach.classes[i], &f->online));
+		assert_true(!cpuset_is_empty(&f->reach.classes[i]) &&
+			    cpuset_is_subset(&f->reach.classes[i], &f->online));
 }
 
 /* Small machines and few classes, so that cgroups meet; every parent's cpuset contains its children's, as in the kernel. */
@@ -506,7 +511,8 @@ static void grow_random_tree(struct fixture *f, unsigned int *x)
 		assert_int_equal(cgroup_tree_add(f->tree, parent, name, f->next_id++, &node), 0);
 		node->class_idx = (uint8_t)(rand_r(x) % 3);
 		node->cpuset = parent->cpuset;
-		node->cpuset.partition = rand_r(x) % 8 ? CGROUP_PARTITION_MEMBER : (enum cgroup_partition)(rand_r(x) % 4);
+		node->cpuset.partition =
+			rand_r(x) % 8 ? CGROUP_PARTITION_MEMBER : (enum cgroup_partition)(rand_r(x) % 4);
 		node->cpuset.has_tasks = rand_r(x) % 3 == 0;
 		if (rand_r(x) % 3 == 0)
 			node->cpuset.effective.bits[0] &= (uint64_t)rand_r(x) | (uint64_t)rand_r(x) << 3;

@@ -43,7 +43,7 @@ struct fixture {
 	bool order_broken; /* a parent came after its child or went before it */
 	size_t written;
 	bool trace_written;
-	char trace[256];   /* "+/a +/a/b -/a/b C/a", cut when full */
+	char trace[256]; /* "+/a +/a/b -/a/b C/a", cut when full */
 };
 
 static inline void trace(struct fixture *f, char sign, const struct cgroup_node *n)
