@@ -99,7 +99,8 @@ struct schedd_cpu_stats {
 	u64 kthread_direct;   /* kernel threads put first */
 	u64 kthread_demoted;  /* kernel threads above their share, ranked with normal */
 	u64 alive_lost;       /* times the alive word was found stale */
-	u64 spare[2];
+	u64 task_misses;      /* mode observe: no memory for the record of a task */
+	u64 spare[1];
 };
 
 enum schedd_rank {        /* what runs on a CPU, rising */

@@ -47,6 +47,7 @@ enum bpf_map_type {
 #define BPF_F_MMAPABLE (1U << 10)
 #define BPF_LOCAL_STORAGE_GET_F_CREATE (1ULL << 0)
 
+#define MAX_RT_PRIO 100 /* a priority below this is real-time, deadline or stop */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
@@ -91,6 +92,8 @@ struct sched_ext_entity {
 
 struct task_struct {
 	unsigned int flags;
+	unsigned int on_cpu; /* a byte in newer kernels: only unsigned loads are resized */
+	int prio;
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
 	unsigned short migration_disabled;

@@ -50,6 +50,7 @@ char _license[] SEC("license") = "GPL";
 #include "bpf/class.bpf.c"
 #include "bpf/cores.bpf.c"
 #include "bpf/queue.bpf.c"
+#include "bpf/observe.bpf.c"
 
 /* Settles the account of the running task up to now; it goes on or stops after this. */
 static __always_inline void charge(struct task_ctx *t, u32 cpu, struct schedd_cpu_state *state,

@@ -48,6 +48,7 @@ struct task_ctx {
 	u64 vtime;      /* in the domain dom */
 	u64 queued_at;  /* became runnable, or was queued again; 0 = running */
 	u64 woken_at;   /* woke up and has not run since; 0 = no */
+	u64 waking_at;  /* mode observe: its waker began; serialised by the wake-up itself */
 	u64 granted_ns; /* slice of the current run */
 	u64 rest_ns;    /* what was left of it when the task was taken off */
 	u64 cgroup_id;  /* for which class_idx was found */

@@ -180,7 +180,7 @@ struct feature_view {
 
 struct status_view {
 	const char *mode;         /* wanted: auto, active, ... */
-	const char *state;        /* attached, detached, held, degraded, unsupported, starting, stopping */
+	const char *state;        /* attached, observing, detached, held, degraded, unsupported, starting, stopping */
 	const char *state_reason; /* one sentence */
 	const char *hold_reason;  /* "" or SysRq, detached, ejections */
 	uint64_t hold_until_realtime_ns;  /* 0 = no end */

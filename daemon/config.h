@@ -28,7 +28,7 @@ struct config_error {
 
 struct config {
 	/* scheduler: */
-	enum schedd_mode mode;            /* auto, active, detached; others: not supported yet */
+	enum schedd_mode mode;            /* never MODE_UNSET */
 	uint64_t alive_max_ns;
 	uint64_t watchdog_ns;
 	bool unsupported_stay;            /* unsupported: exit | stay */

@@ -14,36 +14,14 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
 
-static const struct {
-	enum schedd_mode mode;
-	const char *name;
-	bool later;
-} modes[] = {
-	{ MODE_AUTO, "auto", false },      { MODE_ACTIVE, "active", false }, { MODE_DETACHED, "detached", false },
-	{ MODE_OBSERVE, "observe", true }, { MODE_PAUSED, "paused", true },
-};
-
 static int set_mode(struct config *c, const char *value)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		if (!strcmp(modes[i].name, value)) {
-			if (modes[i].later)
-				return -EOPNOTSUPP;
-			c->mode = modes[i].mode;
-			return 0;
-		}
-	return -EINVAL;
+	return mode_parse(value, &c->mode);
 }
 
 static void get_mode(const struct config *c, char *dst, size_t size)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		if (modes[i].mode == c->mode)
-			snprintf(dst, size, "%s", modes[i].name);
+	snprintf(dst, size, "%s", mode_name(c->mode));
 }
 
 static int set_alive(struct config *c, const char *value)
@@ -196,7 +174,7 @@ static void get_max_series(const struct config *c, char *dst, size_t size)
 }
 
 const struct config_schema_key config_schema_keys[] = {
-	{ "scheduler.mode", "auto", "auto, active or detached", set_mode, get_mode },
+	{ "scheduler.mode", "auto", "auto, active, observe, paused or detached", set_mode, get_mode },
 	{ "scheduler.alive_ms", "100", "a whole number of milliseconds, 10 to 60000, or 0 (never judged)", set_alive,
 	  get_alive },
 	{ "scheduler.watchdog", "30s", "a duration from 1s to 30s in whole milliseconds", set_watchdog, get_watchdog },

@@ -34,7 +34,8 @@ static bool scheduler_serving(void *ctx)
 {
 	const struct daemon *d = ctx;
 
-	return d->attach.state == ATTACH_ATTACHED || d->attach.state == ATTACH_DETACHED;
+	return d->attach.state == ATTACH_ATTACHED || d->attach.state == ATTACH_DETACHED ||
+	       d->attach.state == ATTACH_OBSERVING;
 }
 
 static gid_t admin_group(void *ctx)
@@ -152,7 +153,8 @@ static int start_model(struct daemon *d)
 static int check_kernel(struct daemon *d, int *ret_exit_code)
 {
 	sched_probe(&d->probe);
-	if (d->probe.other[0]) {
+	/* Who only observes takes nobody's place. */
+	if (d->probe.other[0] && attach_mode(&d->attach) != MODE_OBSERVE) {
 		*ret_exit_code = EXIT_OTHER_SCHEDULER;
 		return log_error_errno(EBUSY, "the scheduler %s is loaded already; stop it, then start schedd", d->probe.other);
 	}

@@ -46,11 +46,19 @@ static void count_decisions(const struct daemon *d, struct metrics_snapshot *m)
 	}
 }
 
+static void fill_latency(struct metrics_class *c, enum metrics_scheduler by, const struct schedd_class_stats *s)
+{
+	c->wakeups[by].sum_ns = s->wakeup_ns;
+	memcpy(c->wakeups[by].hist, s->wakeup_hist, sizeof(c->wakeups[by].hist));
+}
+
 static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 {
-	struct schedd_cpu_stats sum;
+	struct schedd_cpu_stats stats[NR_METRICS_SCHEDULERS], sum = { 0 };
 
-	daemon_stats(d, &sum);
+	daemon_stats(d, stats);
+	for (size_t by = 0; by < NR_METRICS_SCHEDULERS; by++)
+		daemon_add_stats(&sum, &stats[by]);
 	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
 		const struct state_class *c = &d->state->classes[i];
 		struct metrics_class *out = &m->classes[i];
@@ -66,6 +74,8 @@ static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 			.guarantee_unmet_cpus = c->effective.guarantee_cpus - c->effective_guarantee_cpus,
 			.cgroups = c->member_cgroups,
 		};
+		for (size_t by = 0; by < NR_METRICS_SCHEDULERS; by++)
+			fill_latency(out, by, &stats[by].class[i]);
 	}
 	for (uint32_t cpu = 0; d->sched && cpu < d->topo.nr_possible; cpu++) {
 		struct schedd_cpu_state s;

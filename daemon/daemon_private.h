@@ -13,6 +13,7 @@
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/http.h"
+#include "daemon/metrics.h"
 #include "daemon/sched.h"
 #include "daemon/store.h"
 
@@ -39,7 +40,7 @@ struct daemon {
 	sd_event *event;
 	sd_event_source *reconsider;      /* once, after the answers to commands */
 	sd_event_source *deadline;        /* attach policy and expiries */
-	sd_event_source *exit_poll;       /* only while attached */
+	sd_event_source *exit_poll;       /* only while attached or observing */
 	sd_event_source *watchdog;
 	int lock_fd;
 	char boot_id[STORE_BOOT_ID_MAX + 1];
@@ -60,7 +61,10 @@ struct daemon {
 	struct sched *sched;              /* NULL while nothing is loaded */
 	struct schedd_plan plan;
 	uint64_t plan_apply_realtime_ns;
-	struct schedd_cpu_stats stats_base; /* of objects that are gone, so that counters never fall */
+	struct alloc_class planned[SCHEDD_MAX_CLASSES]; /* what the plan in force was made for */
+	bool plan_frozen;                 /* mode paused kept a newer one from being applied */
+	uint64_t hotplug_seq;             /* as the object was loaded */
+	struct schedd_cpu_stats stats_base[NR_METRICS_SCHEDULERS]; /* of objects that are gone: counters never fall */
 
 	struct command_env env;
 	struct api_server *api;
@@ -90,7 +94,8 @@ uint64_t clock_ns(int clock);             /* CLOCK_* */
 void daemon_reconsider(struct daemon *d); /* after any change: expiries, attach or detach, timers, status */
 int daemon_apply_classes(struct daemon *d);
 int daemon_apply_plan(struct daemon *d);
-void daemon_stats(struct daemon *d, struct schedd_cpu_stats *ret_sum);
+void daemon_stats(struct daemon *d, struct schedd_cpu_stats ret_by[NR_METRICS_SCHEDULERS]);
+void daemon_add_stats(struct schedd_cpu_stats *sum, const struct schedd_cpu_stats *add);
 void daemon_save_hold(struct daemon *d);
 void daemon_stop_sched(struct daemon *d);
 

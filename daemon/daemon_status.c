@@ -40,7 +40,7 @@ static const char *attach_reason(enum attach_state state)
 		[ATTACH_ATTACHED] = "Attached",       [ATTACH_BACKOFF] = "Ejected",
 		[ATTACH_HELD] = "Held",               [ATTACH_DEGRADED] = "Degraded",
 		[ATTACH_BLOCKED] = "OtherScheduler",  [ATTACH_UNSUPPORTED] = "Unsupported",
-		[ATTACH_STOPPING] = "Stopping",
+		[ATTACH_STOPPING] = "Stopping",       [ATTACH_OBSERVING] = "Observing",
 	};
 
 	return reasons[state];

@@ -181,6 +181,7 @@ static void emit_schedd_kernel_events(const struct writer *w, const struct metri
 		{ "reflex_lost", s->reflex_lost },       { "tick_rescues", s->tick_rescues },
 		{ "class_misses", s->class_misses },     { "kthread_direct", s->kthread_direct },
 		{ "kthread_demoted", s->kthread_demoted }, { "alive_lost", s->alive_lost },
+		{ "task_misses", s->task_misses },
 	};
 
 	for (size_t i = 0; i < m->nr_kernel_events && i < ARRAY_SIZE(m->kernel_events); i++)
@@ -197,7 +198,8 @@ static void emit_schedd_class_limit_cpus(const struct writer *w, const struct me
 	}
 }
 
-static void put_histogram(const struct writer *w, const struct metrics_class *c)
+static void put_histogram(const struct writer *w, const struct metrics_class *c, const char *scheduler,
+			  const struct metrics_latency *l)
 {
 	uint64_t count = 0;
 	char edge[40];
@@ -205,22 +207,27 @@ static void put_histogram(const struct writer *w, const struct metrics_class *c)
 	for (unsigned int i = 0; i < SCHEDD_LAT_BUCKETS; i++) {
 		bool last = i == SCHEDD_LAT_BUCKETS - 1;
 
-		count += c->sum.wakeup_hist[i];
+		count += l->hist[i];
 		/* Ten digits are exact for every power of two below 2^34 ns. */
 		snprintf(edge, sizeof(edge), "%.10g", ns_to_s(1ULL << (SCHEDD_LAT_FIRST_SHIFT + i)));
 		put_sample(w, "_bucket",
-			   LABELS({ "class", c->name }, { "scheduler", "schedd" }, { "le", last ? "+Inf" : edge }),
+			   LABELS({ "class", c->name }, { "scheduler", scheduler }, { "le", last ? "+Inf" : edge }),
 			   (double)count);
 	}
-	put_sample(w, "_sum", LABELS({ "class", c->name }, { "scheduler", "schedd" }), ns_to_s(c->sum.wakeup_ns));
+	put_sample(w, "_sum", LABELS({ "class", c->name }, { "scheduler", scheduler }), ns_to_s(l->sum_ns));
 	/* Not sum.wakeups: read at another instant it would differ from the last bucket. */
-	put_sample(w, "_count", LABELS({ "class", c->name }, { "scheduler", "schedd" }), (double)count);
+	put_sample(w, "_count", LABELS({ "class", c->name }, { "scheduler", scheduler }), (double)count);
 }
 
 static void emit_schedd_class_wakeup_latency_seconds(const struct writer *w, const struct metrics_snapshot *m)
 {
-	for_each_class(c, m)
-		put_histogram(w, c);
+	static const char *const names[] = { [METRICS_SCHEDD] = "schedd", [METRICS_KERNEL] = "kernel" };
+
+	_Static_assert(ARRAY_SIZE(names) == NR_METRICS_SCHEDULERS, "one name per scheduler");
+	for_each_class(c, m) {
+		for (size_t by = 0; by < ARRAY_SIZE(names); by++)
+			put_histogram(w, c, names[by], &c->wakeups[by]);
+	}
 }
 
 static void emit_schedd_class_assignments(const struct writer *w, const struct metrics_snapshot *m)

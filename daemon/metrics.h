@@ -18,10 +18,19 @@
 
 enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS };
 
+/* Who scheduled when a wake-up was measured: ours, or in mode observe whoever else. */
+enum metrics_scheduler { METRICS_SCHEDD, METRICS_KERNEL, NR_METRICS_SCHEDULERS };
+
+struct metrics_latency {
+	uint64_t hist[SCHEDD_LAT_BUCKETS];
+	uint64_t sum_ns;
+};
+
 struct metrics_class {
 	bool used;
 	const char *name;
-	struct schedd_class_stats sum;    /* over all CPUs */
+	struct schedd_class_stats sum;    /* over all CPUs, whoever scheduled */
+	struct metrics_latency wakeups[NR_METRICS_SCHEDULERS];
 	uint32_t owned_cpus, held_cpus, guarantee_cpus, burst_cpus, guarantee_unmet_cpus;
 	uint32_t cgroups;
 	uint32_t assignments_call, assignments_config; /* cgroups decided by that source */

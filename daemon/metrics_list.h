@@ -46,7 +46,7 @@ CLASS(schedd_class_borrowed_cpu_seconds, counter, "seconds", \
 CLASS(schedd_class_lent_cpu_seconds, counter, "seconds", \
 	"CPU time that other classes used on CPUs of this class.", ns_to_s(c->sum.lent_ns)) \
 CUSTOM(schedd_class_wakeup_latency_seconds, histogram, "seconds", "class,scheduler", \
-	"Time from runnable to running after a wake-up.") \
+	"Time from runnable to running after a wake-up; by schedd, or by the kernel as measured in mode observe.") \
 CLASS(schedd_class_queue_delay_seconds, counter, "seconds", \
 	"Time that runnable tasks of the class waited for a CPU, after a wake-up or otherwise.", \
 	ns_to_s(c->sum.queue_delay_ns)) \

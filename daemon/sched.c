@@ -32,10 +32,25 @@ enum {
 };
 static const uint64_t kernel_ecode_act_restart = 1ull << 48;
 
+/* Of bpf/observe.bpf.c, in this order: who is seen to wake up is then also seen to start. */
+enum { NR_OBSERVERS = 5 };
+static const struct {
+	const char *program;
+	const char *without;            /* NULL: it must be there */
+} observers[NR_OBSERVERS] = {
+	{ "schedd_observe_switch", NULL },
+	{ "schedd_observe_wakeup_new", NULL },
+	{ "schedd_observe_wakeup", NULL },
+	{ "schedd_observe_waking", "latency lacks the way to an idle CPU in another cache" },
+	{ "schedd_observe_timer", "CPU time of a task counts when it stops" },
+};
+
 struct sched {
 	struct schedd_bpf *skel;
 	struct bpf_link *link;          /* of the scheduler; NULL while not attached */
 	struct bpf_link *tracing;       /* inheritance at mkdir; optional */
+	struct bpf_link *observers[NR_OBSERVERS];
+	bool observing;
 	uint32_t nr_cpus;
 	struct schedd_class_conf told[SCHEDD_MAX_CLASSES]; /* what BPF has been told */
 	struct mapping {
@@ -267,6 +282,14 @@ static void explain_refusal(int r, char *error, size_t size)
 		snprintf(error, size, "the kernel refused the scheduler: %s", strerror(-r));
 }
 
+/* A kernel without it loses inheritance at creation only: user space sets each cgroup anyway. */
+static void attach_inheritance(struct sched *s)
+{
+	s->tracing = bpf_program__attach(s->skel->progs.schedd_cgroup_mkdir);
+	if (!s->tracing)
+		log_warning_errno(errno, "no cgroup_mkdir tracepoint: new cgroups get their class a moment later");
+}
+
 int sched_attach(struct sched *s, char *error, size_t error_size)
 {
 	int r;
@@ -277,15 +300,57 @@ int sched_attach(struct sched *s, char *error, size_t error_size)
 		explain_refusal(r, error, error_size);
 		return r;
 	}
-	/* A kernel without it loses inheritance at creation only: user space sets each cgroup anyway. */
-	s->tracing = bpf_program__attach(s->skel->progs.schedd_cgroup_mkdir);
-	if (!s->tracing)
-		log_warning_errno(errno, "no cgroup_mkdir tracepoint: new cgroups get their class a moment later");
+	attach_inheritance(s);
+	return 0;
+}
+
+/* Nothing of ours runs yet, so this side may write; only the first switch says what a CPU runs. */
+static void forget_what_runs(struct sched *s)
+{
+	struct schedd_cpu_state *state = s->cpus.address;
+
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++)
+		state[cpu].rank = SCHEDD_RANK_AWAY;
+}
+
+static int attach_observer(struct sched *s, size_t i)
+{
+	s->observers[i] =
+		bpf_program__attach(bpf_object__find_program_by_name(s->skel->obj, observers[i].program));
+	if (s->observers[i])
+		return 0;
+	if (!observers[i].without)
+		return -errno;
+	log_warning_errno(errno, "the kernel refused %s: %s", observers[i].program, observers[i].without);
+	return 0;
+}
+
+int sched_observe(struct sched *s, char *error, size_t error_size)
+{
+	int r;
+
+	forget_what_runs(s);
+	for (size_t i = 0; i < NR_OBSERVERS; i++) {
+		r = attach_observer(s, i);
+		if (r < 0) {
+			sched_detach(s);
+			snprintf(error, error_size, "the kernel refused the tracepoint program %s: %s",
+				 observers[i].program, strerror(-r));
+			return r;
+		}
+	}
+	attach_inheritance(s);
+	s->observing = true;
 	return 0;
 }
 
 void sched_detach(struct sched *s)
 {
+	for (size_t i = NR_OBSERVERS; i > 0; i--) {
+		bpf_link__destroy(s->observers[i - 1]);
+		s->observers[i - 1] = NULL;
+	}
+	s->observing = false;
 	bpf_link__destroy(s->tracing);
 	s->tracing = NULL;
 	bpf_link__destroy(s->link);
@@ -295,6 +360,11 @@ void sched_detach(struct sched *s)
 bool sched_is_attached(const struct sched *s)
 {
 	return s->link != NULL;
+}
+
+bool sched_is_observing(const struct sched *s)
+{
+	return s->observing;
 }
 
 void sched_get_exit(const struct sched *s, struct sched_exit *ret_exit)

@@ -62,8 +62,14 @@ void sched_free(struct sched *s); /* detaches first */
 
 /* -EBUSY: another scheduler is loaded, its name in error. */
 int sched_attach(struct sched *s, char *error, size_t error_size);
-void sched_detach(struct sched *s);
+/*
+ * Instead of attaching: what schedules this machine is measured into the same
+ * counters and records, and nothing is changed.  Another scheduler may be loaded.
+ */
+int sched_observe(struct sched *s, char *error, size_t error_size);
+void sched_detach(struct sched *s); /* ends either */
 bool sched_is_attached(const struct sched *s);
+bool sched_is_observing(const struct sched *s);
 /* Reads the exit record; kind NONE while running. */
 void sched_get_exit(const struct sched *s, struct sched_exit *ret_exit);
 

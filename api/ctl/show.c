@@ -19,10 +19,11 @@ void show_name(const char *name)
 	puts(text);
 }
 
-/* Not attached because nothing asks for it is what the mode auto is about. */
+/* Not attached because nothing asks for it is what the mode auto is about, and observing is an order. */
 bool show_condition_is_bad(const Schedd__V1alpha1__Condition *c)
 {
-	return c->status != SCHEDD__V1ALPHA1__CONDITION__STATE__STATE_TRUE && strcmp(c->reason, "NotWanted") != 0;
+	return c->status != SCHEDD__V1ALPHA1__CONDITION__STATE__STATE_TRUE && strcmp(c->reason, "NotWanted") != 0 &&
+	       strcmp(c->reason, "Observing") != 0;
 }
 
 static const char *state_word(Schedd__V1alpha1__Condition__State state)

@@ -180,8 +180,14 @@ def set_mode_takes_the_present_mode():
     after = S.client.SetMode(mode=before.mode)
     equal(after.mode, before.mode, "mode")
     fails(Code.INVALID_ARGUMENT, lambda: S.client.SetMode(mode="fast"), field="mode")
-    fails(Code.UNIMPLEMENTED, lambda: S.client.SetMode(mode="paused"))
     equal(S.client.GetStatus().mode, before.mode, "mode after refusals")
+
+
+@test
+def set_mode_takes_paused_and_goes_back():
+    before = S.client.GetStatus()
+    equal(S.client.SetMode(mode="paused").mode, "paused", "mode")
+    equal(S.client.SetMode(mode=before.mode).mode, before.mode, "mode")
 
 
 @test

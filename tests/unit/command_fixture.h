@@ -27,6 +27,7 @@ struct fake {
 	uint64_t now_ns;
 	int commits, commit_errors[4]; /* results of the next commits, 0 after them */
 	int mode_sets, mode_error;
+	enum schedd_mode mode;         /* the last one that was set */
 	int reloads, reload_error;
 	bool reload_refused;
 	const char *pid_path;          /* NULL: no such process */
@@ -90,12 +91,13 @@ static inline int fake_set_mode(void *ctx, enum schedd_mode mode, bool has_hold_
 {
 	struct fake *f = ctx;
 
-	(void)mode;
 	(void)has_hold_for;
 	(void)hold_for_ns;
 	(void)caller;
 	if (f->mode_error)
 		snprintf(error, error_size, "the mode is refused");
+	else
+		f->mode = mode;
 	f->mode_sets += !f->mode_error;
 	return f->mode_error;
 }

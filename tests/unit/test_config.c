@@ -74,6 +74,24 @@ static void test_every_key_is_read(void **state)
 	assert_non_null(strstr(f->config->classes[0].origin, "/etc/schedd.yaml:3"));
 }
 
+static void test_every_mode_is_read_and_printed(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int mode = MODE_AUTO; mode < NR_MODES; mode++) {
+		struct arena arena = { 0 };
+		char text[64];
+
+		snprintf(text, sizeof(text), "scheduler: {mode: %s}\n", mode_name(mode));
+		put(f, "etc/schedd.yaml", text);
+		assert_loaded(f, load(f));
+		assert_int_equal(f->config->mode, mode);
+		snprintf(text, sizeof(text), "mode: %s\n", mode_name(mode));
+		assert_non_null(strstr(config_to_yaml(f->config, &arena), text));
+		arena_free(&arena);
+	}
+}
+
 static void test_the_highest_main_file_stands_alone(void **state)
 {
 	struct fixture *f = *state;
@@ -281,6 +299,7 @@ int main(int argc, char **argv)
 		T(test_no_file_gives_the_defaults),
 		T(test_a_missing_directory_is_no_error),
 		T(test_every_key_is_read),
+		T(test_every_mode_is_read_and_printed),
 		T(test_the_highest_main_file_stands_alone),
 		T(test_dropins_are_sorted_by_name_and_replaced_by_name),
 		T(test_a_link_to_dev_null_disables_a_vendor_file),

@@ -38,8 +38,8 @@ static const struct error_case cases[] = {
 	{ "rules: {cgroup: /a}\n", "1:8", { "key `rules'", "must be a list, not a mapping" } },
 	{ "rules:\n  - /a\n", "2:5", { "key `rules[0]'", "must be a mapping" } },
 	{ "classes: {web: lc}\n", "1:16", { "key `classes.web'", "must be a mapping" } },
-	{ "scheduler:\n  mode: [auto]\n", "2:9", { "key `scheduler.mode'", "must be auto, active or detached, not a list" } },
-	{ "scheduler:\n  mode:\n", "2:8", { "key `scheduler.mode'", "must be auto, active or detached, not nothing" } },
+	{ "scheduler:\n  mode: [auto]\n", "2:9", { "key `scheduler.mode'", "must be auto, active, observe, paused or detached, not a list" } },
+	{ "scheduler:\n  mode:\n", "2:8", { "key `scheduler.mode'", "must be auto, active, observe, paused or detached, not nothing" } },
 	/* unknown keys */
 	{ "shceduler: {}\n", "1:1", { "key `shceduler'", "did you mean `scheduler'?" } },
 	{ "foo: {}\n", "1:1", { "key `foo'", "allowed are scheduler, api, metrics, classes, rules" } },
@@ -52,8 +52,7 @@ static const struct error_case cases[] = {
 	{ "ceilings: []\n", "1:1", { "not supported yet by this version" } },
 	{ "kubernetes: {}\n", "1:1", { "not supported yet by this version" } },
 	{ "scheduler: {fallback: cgroup}\n", "1:13", { "key `scheduler.fallback'", "not supported yet by this version" } },
-	{ "scheduler: {mode: observe}\n", "1:19", { "value `observe'", "not supported yet by this version", "auto, active" } },
-	{ "scheduler: {mode: paused}\n", "1:19", { "not supported yet by this version" } },
+	{ "scheduler: {mode: unset}\n", "1:19", { "value `unset'", "must be auto, active, observe, paused or detached" } },
 	{ "api: {listen: \"\"}\n", "1:7", { "key `api.listen'", "not supported yet by this version" } },
 	{ "metrics: {per_cgroup: no}\n", "1:11", { "not supported yet by this version" } },
 	{ "rules: [{unit: nginx.service, class: lc}]\n", "1:10", { "key `rules[0].unit'", "not supported yet" } },
@@ -61,7 +60,7 @@ static const struct error_case cases[] = {
 	{ "classes: {lc: {policy: deadline}}\n", "1:24", { "value `deadline'", "not supported yet", "vtime" } },
 	{ "classes: {lc: {quantum: 500us}}\n", "1:25", { "not supported yet", "allowed is 0" } },
 	/* values */
-	{ "scheduler: {mode: Auto}\n", "1:19", { "value `Auto'", "must be auto, active or detached" } },
+	{ "scheduler: {mode: Auto}\n", "1:19", { "value `Auto'", "must be auto, active, observe, paused or detached" } },
 	{ "scheduler: {alive_ms: 5}\n", "1:23", { "10 to 60000, or 0" } },
 	{ "scheduler: {alive_ms: 100ms}\n", "1:23", { "whole number of milliseconds" } },
 	{ "scheduler: {watchdog: 31s}\n", "1:23", { "1s to 30s" } },
@@ -134,7 +133,7 @@ static void test_several_errors_are_told_at_once(void **state)
 	put(f, "etc/schedd.yaml", "scheduler:\n  mode: fast\n  alive: 5\nrules:\n  - {cgroup: /a, class: web}\n");
 	put(f, "etc/conf.d/1.yaml", "api: [\n");
 	assert_errors(f, load(f),
-		      "etc/schedd.yaml:2:9: key `scheduler.mode': value `fast': must be auto, active or detached\n"
+		      "etc/schedd.yaml:2:9: key `scheduler.mode': value `fast': must be auto, active, observe, paused or detached\n"
 		      "etc/schedd.yaml:3:3: key `scheduler.alive': value `5': unknown key; allowed are mode, alive_ms, watchdog, "
 		      "unsupported\n"
 		      "etc/conf.d/1.yaml:2:1: not YAML: did not find expected node content (while parsing a flow node that began "

@@ -129,6 +129,28 @@ kernel_ops() { cat /sys/kernel/sched_ext/root/ops 2>/dev/null || true; }
 is_attached() { [ "$(kernel_state)" = enabled ] && [[ "$(kernel_ops)" = schedd* ]]; }
 is_detached() { [ "$(kernel_state)" = disabled ]; }
 
+# Another sched_ext scheduler. Its link lives as long as the pin.
+load_other() {
+	mkdir -p "$work/pins"
+	mount -t bpf none "$work/pins"
+	bpftool struct_ops register "$scenario_root/build/tests/bpf/minimal.bpf.o" "$work/pins" >/dev/null
+}
+unload_other() {
+	rm -f "$work/pins"/*
+	umount "$work/pins"
+	wait_for 10 "the other scheduler is gone" is_detached
+}
+
+scrape() { python3 -c 'import sys, urllib.request as u; sys.stdout.write(u.urlopen(sys.argv[1], timeout=20).read().decode())' \
+	"http://127.0.0.1:$metrics_port/metrics"; }
+page_differs() { scrape >"$1" && ! cmp -s "$1" "$work/seen"; }
+# fresh_page FILE: metrics of after now. Pages are rendered once a second at most:
+# one that differs from what was seen now is newer.
+fresh_page() {
+	scrape >"$work/seen"
+	wait_for 20 "a new page of metrics" page_differs "$1"
+}
+
 # json_field EXPRESSION CMD...: a field of the reply, as Python indexes it.
 json_field() {
 	local field=$1
