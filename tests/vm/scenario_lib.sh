@@ -141,8 +141,7 @@ unload_other() {
 	wait_for 10 "the other scheduler is gone" is_detached
 }
 
-scrape() { python3 -c 'import sys, urllib.request as u; sys.stdout.write(u.urlopen(sys.argv[1], timeout=20).read().decode())' \
-	"http://127.0.0.1:$metrics_port/metrics"; }
+scrape() { curl --silent --fail --max-time 20 "http://127.0.0.1:$metrics_port/metrics"; }
 page_differs() { scrape >"$1" && ! cmp -s "$1" "$work/seen"; }
 # fresh_page FILE: metrics of after now. Pages are rendered once a second at most:
 # one that differs from what was seen now is newer.
@@ -150,6 +149,11 @@ fresh_page() {
 	scrape >"$work/seen"
 	wait_for 20 "a new page of metrics" page_differs "$1"
 }
+
+# Of such a page: one sample, written as there; CPU seconds of a class; its wake-ups by schedd or kernel.
+page_value() { awk -v name="$2" 'index($0, name " ") == 1 { print $2 }' "$1"; }
+page_cpu_seconds() { page_value "$1" "schedd_class_cpu_seconds_total{class=\"$2\"}"; }
+page_wakeups() { page_value "$1" "schedd_class_wakeup_latency_seconds_count{class=\"$2\",scheduler=\"$3\"}"; }
 
 # json_field EXPRESSION CMD...: a field of the reply, as Python indexes it.
 json_field() {
