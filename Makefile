@@ -35,7 +35,7 @@ REVISION ?= $(or $(shell git describe --always --dirty 2>/dev/null), \
 	$(shell sed -n 's/.*SCHEDD_REVISION "\(.*\)"/\1/p' build/gen/version.h 2>/dev/null),unknown)
 
 # Goals that compile or look at the sources; the others are for the host.
-GOALS := all tests check-unit check-style format lint fuzz
+GOALS := all tests check-unit check-style sim format lint fuzz
 
 .PHONY: $(GOALS) help deps check check-bpf check-vm demo install clean distclean FORCE
 
@@ -43,6 +43,7 @@ all:          ## build/schedd and build/schedctl (the default)
 tests:        ## build every test, benchmark and demo program
 check-unit:   ## unit tests, simulation, style, arrows, manual pages: seconds, no root
 check-style:  ## only the scripts of tests/check
+sim:          ## compare the policies in virtual time: half a minute, build/sim; SIM="--help" for its options
 format:       ## clang-format on FILES="..."
 lint:         ## shellcheck, clang-tidy
 fuzz:         ## build the fuzzers with clang, into build/fuzz
@@ -55,7 +56,7 @@ ifneq ($(NATIVE),1)
 
 # $(call enter,GOAL)
 enter = tests/vm/enter.sh -- make --no-print-directory -j$(or $(JOBS),$(shell nproc)) NATIVE=1 \
-	REVISION='$(REVISION)' $(foreach v,V SAN WERROR CFLAGS LDFLAGS,$(if $(filter-out undefined default,$(origin $(v))),$(v)='$($(v))')) $1
+	REVISION='$(REVISION)' $(foreach v,V SAN WERROR CFLAGS LDFLAGS SIM,$(if $(filter-out undefined default,$(origin $(v))),$(v)='$($(v))')) $1
 
 $(GOALS): | root-if-root
 	@$(call enter,$@)
@@ -204,7 +205,7 @@ all: $(if $(wildcard daemon/main.c),$(O)/schedd) $(if $(wildcard api/ctl/main.c)
 
 T := $(O)/tests
 CHECKED := $(sort $(wildcard tests/unit/test_*.c tests/sim/test_*.c))
-HELP_OBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(CHECKED),$(wildcard tests/unit/*.c tests/sim/*.c)))
+HELP_OBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(CHECKED) tests/sim/sim.c,$(wildcard tests/unit/*.c tests/sim/*.c)))
 HELP := $(OBJ)/libtesthelp.a
 ALONE := $(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c tests/demo/*.c tests/bpf/*.c tests/vm/*.c)))
 CHECKED_PROGRAMS := $(CHECKED:%.c=$(O)/%)
@@ -216,8 +217,9 @@ $(HELP): $(HELP_OBJS)
 $(CHECKED_PROGRAMS): $(O)/%: $(OBJ)/%.o $(HELP) $(CTL) $(CORE)
 	$(call say,LD,$@)
 	$(Q)$(link) -lcmocka
-# One speaks to the daemon, as schedctl does.
-$(O)/tests/bench/setclass: $(CTL) $(CORE)
+# These speak to the daemon, as schedctl does; the last measures a part of it.
+$(O)/tests/bench/setclass $(O)/tests/bench/grant: $(CTL) $(CORE)
+$(O)/tests/bench/allocbench: $(CORE)
 $(ALONE_PROGRAMS): $(O)/%: $(OBJ)/%.o
 	$(call say,LD,$@)
 	$(Q)$(link)
@@ -225,7 +227,11 @@ build/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c $(BPF_SOURCES)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c $< -o $@ && llvm-strip-19 -g $@
 
-tests: all $(CHECKED_PROGRAMS) $(ALONE_PROGRAMS) $(TEST_BPF)
+$(T)/sim/sim: $(OBJ)/tests/sim/sim.o $(HELP) $(CORE)
+	$(call say,LD,$@)
+	$(Q)$(link)
+
+tests: all $(CHECKED_PROGRAMS) $(ALONE_PROGRAMS) $(T)/sim/sim $(TEST_BPF)
 
 CHECKS = $(wildcard tests/check/*.sh tests/check/*.py)
 RUN := BUILD=$(O) tests/run.sh
@@ -234,6 +240,16 @@ check-unit: tests
 	$(Q)$(RUN) unit $(CHECKED_PROGRAMS) $(CHECKS)
 check-style:
 	$(Q)$(RUN) style $(CHECKS)
+
+# A missed target is the last to be said, after the plot of what missed it.
+sim: $(T)/sim/sim
+	$(Q)mkdir -p $(O)/sim
+	$(Q)status=0; $(T)/sim/sim --out $(O)/sim $(SIM) | tee $(O)/sim/sim.txt || status=$$?; \
+	if [ ! -s $(O)/sim/sim.tsv ]; then :; \
+	elif command -v gnuplot >/dev/null; then \
+		gnuplot -e "tsv='$(O)/sim/sim.tsv'" tests/sim/plot.gp >$(O)/sim/sim.svg; echo 'plot: $(O)/sim/sim.svg'; \
+	else echo 'plot skipped: gnuplot is not installed (package gnuplot-nox)'; fi; \
+	exit $$status
 
 # --- fuzzers: everything again with clang, so that the coverage sees it ---
 

@@ -42,6 +42,9 @@ void codec_request_free(struct codec_request *request);
 /* The response message of a reply whose status is OK; -ENOMEM.  Free with free(). */
 int codec_reply_encode(enum command_type type, const struct reply *reply, uint8_t **ret_bytes, size_t *ret_size);
 
+/* One message of a stream of events; -ENOMEM.  Free with free(). */
+int codec_event_encode(const struct event *event, uint8_t **ret_bytes, size_t *ret_size);
+
 /* google.rpc.Status of a reply that is not OK, at most CODEC_STATUS_MAX bytes; -ENOMEM.  Free with free(). */
 enum { CODEC_STATUS_MAX = 3072, CODEC_MESSAGE_MAX = 1000 };
 int codec_status_encode(const struct reply *reply, uint8_t **ret_bytes, size_t *ret_size);

@@ -61,6 +61,8 @@ bool check_has_control(const char *text);
 
 bool codec_target_decode(struct codec_request *r, const Schedd__V1alpha1__Target *target, struct reply *reply);
 bool codec_class_decode(struct codec_request *r, const Schedd__V1alpha1__UpsertClassRequest *m, struct reply *reply);
+bool codec_watch_decode(const Schedd__V1alpha1__WatchEventsRequest *m, struct reply *reply,
+			struct command_watch *ret_watch);
 
 /* ---------- encoder: a failed allocation is remembered and nothing else is needed ---------- */
 

@@ -157,13 +157,13 @@ Schedd__V1alpha1__Decision **encode_decisions(struct encoder *e, const struct de
 	return list;
 }
 
-static Schedd__V1alpha1__Actor *encode_actor(struct encoder *e, const struct assignment_view *view)
+static Schedd__V1alpha1__Actor *encode_actor(struct encoder *e, uid_t uid, pid_t pid, const char *comm)
 {
 	Schedd__V1alpha1__Actor *m = encode_message(e, &schedd__v1alpha1__actor__descriptor);
 
-	m->uid = encode_u32(e, view->actor_uid);
-	m->pid = view->actor_pid;
-	m->comm = encode_text(e, view->actor_comm);
+	m->uid = encode_u32(e, uid);
+	m->pid = pid;
+	m->comm = encode_text(e, comm);
 	m->source = encode_text(e, "api");
 	return m;
 }
@@ -175,7 +175,7 @@ static void encode_assignment(struct encoder *e, const struct assignment_view *v
 	m->class_name = encode_text(e, view->class_name);
 	m->lifetime = (Schedd__V1alpha1__Lifetime)view->lifetime;
 	m->state = (Schedd__V1alpha1__Assignment__State)view->state;
-	m->actor = encode_actor(e, view);
+	m->actor = encode_actor(e, view->actor_uid, view->actor_pid, view->actor_comm);
 	m->reason = encode_text(e, view->reason);
 	m->create_time = encode_time(e, view->create_realtime_ns);
 	m->expire_time = encode_time(e, view->expire_realtime_ns);
@@ -226,6 +226,49 @@ static ProtobufCMessage *encode_cgroup_list(struct encoder *e, const struct repl
 	return &m->base;
 }
 
+/* ---------- leases ---------- */
+
+static void encode_lease(struct encoder *e, const struct lease_view *view, Schedd__V1alpha1__Lease *m)
+{
+	m->lease_id = encode_text(e, view->id);
+	m->class_name = encode_text(e, view->class_name);
+	m->from_class_name = encode_text(e, view->from_class_name);
+	m->requested_cpus = view->requested_cpus;
+	m->granted_cpus = view->granted_cpus;
+	m->cpu_ids = view->cpu_ids;
+	m->n_cpu_ids = view->nr_cpu_ids;
+	m->state = (Schedd__V1alpha1__Lease__State)view->state;
+	m->holder = encode_actor(e, view->actor_uid, view->actor_pid, view->actor_comm);
+	m->reason = encode_text(e, view->reason);
+	m->create_time = encode_time(e, view->create_realtime_ns);
+	m->expire_time = encode_time(e, view->expire_realtime_ns);
+	m->owned_after = view->was_owned ? encode_duration(e, view->owned_after_ns) : NULL;
+	m->running_after = view->was_running ? encode_duration(e, view->running_after_ns) : NULL;
+	m->plan_generation = view->plan_generation;
+	m->config_generation = view->config_generation;
+}
+
+static ProtobufCMessage *encode_one_lease(struct encoder *e, const struct reply *reply)
+{
+	Schedd__V1alpha1__Lease *m = encode_message(e, &schedd__v1alpha1__lease__descriptor);
+
+	if (reply->nr_leases)
+		encode_lease(e, &reply->leases[0], m);
+	return &m->base;
+}
+
+static ProtobufCMessage *encode_lease_list(struct encoder *e, const struct reply *reply)
+{
+	Schedd__V1alpha1__ListLeasesResponse *m =
+		encode_message(e, &schedd__v1alpha1__list_leases_response__descriptor);
+
+	m->leases = encode_messages(e, &schedd__v1alpha1__lease__descriptor, reply->nr_leases, &m->n_leases);
+	for (size_t i = 0; i < m->n_leases; i++)
+		encode_lease(e, &reply->leases[i], m->leases[i]);
+	m->next_page_token = encode_text(e, reply->next_page_token);
+	return &m->base;
+}
+
 /* ---------- plan ---------- */
 
 static void encode_plan_classes(struct encoder *e, const struct plan_view *view, Schedd__V1alpha1__Plan *m)
@@ -252,6 +295,7 @@ static void encode_plan_cpus(struct encoder *e, const struct plan_view *view, Sc
 		m->cpus[i]->numa_node = view->cpus[i].numa_node;
 		m->cpus[i]->owner_class_name = encode_text(e, view->cpus[i].owner_class_name);
 		m->cpus[i]->holder_class_name = encode_text(e, view->cpus[i].holder_class_name);
+		m->cpus[i]->lease_id = encode_text(e, view->cpus[i].lease_id);
 		m->cpus[i]->exclusion = (Schedd__V1alpha1__Plan__Exclusion)view->cpus[i].exclusion;
 	}
 }
@@ -272,6 +316,15 @@ static ProtobufCMessage *encode_plan(struct encoder *e, const struct reply *repl
 	return &m->base;
 }
 
+/* Its answer is a stream, see codec_event.c; this is the one of a daemon that keeps none. */
+static ProtobufCMessage *encode_no_event(struct encoder *e, const struct reply *reply)
+{
+	Schedd__V1alpha1__Event *m = encode_message(e, &schedd__v1alpha1__event__descriptor);
+
+	(void)reply;
+	return &m->base;
+}
+
 static reply_encoder *const encoders[] = {
 	[COMMAND_GET_STATUS] = encode_node,
 	[COMMAND_SET_MODE] = encode_node,
@@ -288,6 +341,12 @@ static reply_encoder *const encoders[] = {
 	[COMMAND_EXPLAIN_TARGET] = encode_explanation,
 	[COMMAND_LIST_CGROUPS] = encode_cgroup_list,
 	[COMMAND_GET_PLAN] = encode_plan,
+	[COMMAND_GRANT_CORES] = encode_one_lease,
+	[COMMAND_REASSIGN_CORES] = encode_one_lease,
+	[COMMAND_RENEW_LEASE] = encode_one_lease,
+	[COMMAND_RELEASE_LEASE] = encode_one_lease,
+	[COMMAND_LIST_LEASES] = encode_lease_list,
+	[COMMAND_WATCH_EVENTS] = encode_no_event,
 };
 _Static_assert(ARRAY_SIZE(encoders) == NR_COMMANDS, "every command has an encoder");
 

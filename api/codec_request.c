@@ -6,6 +6,7 @@
 #include "daemon/base/cleanup.h"
 
 enum { HOLD_MIN_NS = 1000000, TTL_MIN_NS = 1000000, ETAG_MAX = 64, ASSIGNMENT_ID_MAX = 64 };
+enum { LEASE_TTL_MIN_NS = 1000000000, LEASE_ID_MAX = 36, CPUS_MAX = SCHEDD_MAX_CPUS };
 
 typedef bool request_decoder(struct codec_request *r, void *message, struct reply *reply);
 
@@ -174,6 +175,86 @@ static bool decode_get_plan(struct codec_request *r, void *message, struct reply
 	return check_enum(reply, "view", &schedd__v1alpha1__get_plan_request__view__descriptor, (int)m->view);
 }
 
+/* ---------- leases ---------- */
+
+static bool decode_lease_ttl(struct codec_request *r, const Google__Protobuf__Duration *ttl, struct reply *reply)
+{
+	if (!ttl)
+		return check_refuse(reply, REASON(INVALID_VALUE), "ttl", "is required: a lease ends by itself");
+	r->cmd.has_ttl = true;
+	return check_duration(reply, "ttl", ttl, LEASE_TTL_MIN_NS, &r->cmd.ttl_ns);
+}
+
+static bool decode_cpus(struct codec_request *r, uint32_t cpus, uint32_t min_cpus, int wait_for, struct reply *reply)
+{
+	if (!cpus || cpus > CPUS_MAX)
+		return check_refuse(reply, REASON(INVALID_VALUE), "cpus", "must be from 1 to %d", CPUS_MAX);
+	if (min_cpus > cpus)
+		return check_refuse(reply, REASON(INVALID_VALUE), "min_cpus", "must not be above cpus, which is %u", cpus);
+	if (!check_enum(reply, "wait_for", &schedd__v1alpha1__wait_for__descriptor, wait_for))
+		return false;
+	r->cmd.cpus = cpus;
+	r->cmd.min_cpus = min_cpus;
+	r->cmd.wait_for = wait_for ? (enum lease_wait)wait_for : LEASE_WAIT_OWNED;
+	return true;
+}
+
+static bool decode_grant_cores(struct codec_request *r, void *message, struct reply *reply)
+{
+	Schedd__V1alpha1__GrantCoresRequest *m = message;
+
+	r->cmd.has_numa_node = m->numa_node;
+	r->cmd.numa_node = m->numa_node ? m->numa_node->value : 0;
+	return decode_change(r, m->change, reply) &&
+	       check_class_name(reply, "class_name", m->class_name, &r->cmd.class_name) &&
+	       decode_cpus(r, m->cpus, m->min_cpus, (int)m->wait_for, reply) && decode_lease_ttl(r, m->ttl, reply);
+}
+
+static bool decode_reassign_cores(struct codec_request *r, void *message, struct reply *reply)
+{
+	Schedd__V1alpha1__ReassignCoresRequest *m = message;
+
+	return decode_change(r, m->change, reply) &&
+	       check_class_name(reply, "from_class_name", m->from_class_name, &r->cmd.from_class_name) &&
+	       check_class_name(reply, "to_class_name", m->to_class_name, &r->cmd.class_name) &&
+	       decode_cpus(r, m->cpus, m->min_cpus, (int)m->wait_for, reply) && decode_lease_ttl(r, m->ttl, reply);
+}
+
+static bool decode_lease_id(struct codec_request *r, const char *id, struct reply *reply)
+{
+	r->cmd.lease_id = id;
+	return check_name(reply, "lease_id", id, LEASE_ID_MAX);
+}
+
+static bool decode_renew_lease(struct codec_request *r, void *message, struct reply *reply)
+{
+	Schedd__V1alpha1__RenewLeaseRequest *m = message;
+
+	return decode_change(r, m->change, reply) && decode_lease_id(r, m->lease_id, reply) &&
+	       decode_lease_ttl(r, m->ttl, reply);
+}
+
+static bool decode_release_lease(struct codec_request *r, void *message, struct reply *reply)
+{
+	Schedd__V1alpha1__ReleaseLeaseRequest *m = message;
+
+	r->cmd.allow_missing = m->allow_missing;
+	return decode_change(r, m->change, reply) && decode_lease_id(r, m->lease_id, reply);
+}
+
+static bool decode_list_leases(struct codec_request *r, void *message, struct reply *reply)
+{
+	Schedd__V1alpha1__ListLeasesRequest *m = message;
+
+	return check_page(reply, m->page_size, m->page_token, &r->cmd) &&
+	       decode_class_filter(r, m->class_name, reply);
+}
+
+static bool decode_watch_events(struct codec_request *r, void *message, struct reply *reply)
+{
+	return codec_watch_decode(message, reply, &r->cmd.watch);
+}
+
 static const struct request_info {
 	const ProtobufCMessageDescriptor *descriptor;
 	request_decoder *decode;
@@ -194,6 +275,12 @@ static const struct request_info {
 	[COMMAND_EXPLAIN_TARGET] = { &schedd__v1alpha1__explain_target_request__descriptor, decode_explain_target },
 	[COMMAND_LIST_CGROUPS] = { &schedd__v1alpha1__list_cgroups_request__descriptor, decode_list_cgroups },
 	[COMMAND_GET_PLAN] = { &schedd__v1alpha1__get_plan_request__descriptor, decode_get_plan },
+	[COMMAND_GRANT_CORES] = { &schedd__v1alpha1__grant_cores_request__descriptor, decode_grant_cores },
+	[COMMAND_REASSIGN_CORES] = { &schedd__v1alpha1__reassign_cores_request__descriptor, decode_reassign_cores },
+	[COMMAND_RENEW_LEASE] = { &schedd__v1alpha1__renew_lease_request__descriptor, decode_renew_lease },
+	[COMMAND_RELEASE_LEASE] = { &schedd__v1alpha1__release_lease_request__descriptor, decode_release_lease },
+	[COMMAND_LIST_LEASES] = { &schedd__v1alpha1__list_leases_request__descriptor, decode_list_leases },
+	[COMMAND_WATCH_EVENTS] = { &schedd__v1alpha1__watch_events_request__descriptor, decode_watch_events },
 };
 _Static_assert(ARRAY_SIZE(requests) == NR_COMMANDS, "every command has a decoder");
 
@@ -241,6 +328,8 @@ enum command_status codec_request_decode(struct codec_request *r, enum command_t
 	cmd->caller = *caller;
 	cmd->change.request_id = cmd->change.reason = "";
 	cmd->class_name = cmd->etag = cmd->assignment_id = cmd->page_token = cmd->target.path = "";
+	cmd->from_class_name = cmd->lease_id = "";
+	cmd->watch.epoch = "";
 	cmd->page_size = CHECK_PAGE_DEFAULT;
 	r->message = codec_unpack(&r->memory, info->descriptor, bytes, size);
 	if (!r->message && r->memory.capped)

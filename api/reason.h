@@ -15,6 +15,7 @@
 #define API_REASON_UNKNOWN_METHOD "UNKNOWN_METHOD"       /* no such service or method */
 #define API_REASON_UNKNOWN_SERVICE "UNKNOWN_SERVICE"     /* grpc.health.v1: not a service of this server */
 #define API_REASON_QUEUE_FULL "QUEUE_FULL"               /* too many calls wait; try again */
+#define API_REASON_TOO_MANY_WAITERS "TOO_MANY_WAITERS"   /* too many answers wait for CPUs; nothing was ordered */
 #define API_REASON_STOPPING "STOPPING"                   /* the daemon is going away; try again */
 #define API_REASON_TOO_SLOW "TOO_SLOW"                   /* the request did not arrive in time */
 #define API_REASON_TOO_MANY_STREAMS "TOO_MANY_STREAMS"   /* health watches and reflection streams are limited */

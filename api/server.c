@@ -59,6 +59,10 @@ static int start(struct api_server *s)
 	if (err >= 0)
 		err = sd_event_source_set_enabled(s->run, SD_EVENT_OFF);
 	if (err >= 0)
+		err = wait_start(s);
+	if (err >= 0)
+		err = watch_start(s);
+	if (err >= 0)
 		err = server_accept_start(s);
 	return err < 0 ? log_error_errno(err, "cannot watch the API's socket") : 0;
 }
@@ -83,6 +87,7 @@ int api_server_new(sd_event *event, int listen_fd, const struct api_server_ops *
 	s->listen_fd = s->wake_fd = -1;
 	s->queue_tail = &s->queue;
 	s->queue_max = SERVER_QUEUE_MAX;
+	s->waiting_max = SERVER_WAITING_MAX;
 	s->half_open_us = SERVER_HALF_OPEN_US;
 	s->receive_us = SERVER_RECEIVE_US;
 	s->reflect_us = SERVER_REFLECT_US;
@@ -127,8 +132,10 @@ static void end_connections(struct api_server *s, unsigned int grace_ms)
 	s->stopping = true;
 	server_accept_stop(s);
 	stream_health_changed(s);
+	watch_stop(s);
 	if (s->run)
 		command_run_queue(s, UINT_MAX);
+	wait_stop(s);
 	/* A call that core has but we have not seen would be cancelled without a word; now it is told to try again. */
 	pump(s, grace_ms < SETTLE_MS ? grace_ms : SETTLE_MS, &s->nr_conns);
 	for (c = s->conns; c; c = next) {
@@ -147,6 +154,7 @@ void api_server_free(struct api_server *s, unsigned int grace_ms)
 		return;
 	end_connections(s, grace_ms);
 	s->run = sd_event_source_disable_unref(s->run);
+	watch_free(s);
 	cleanup_close(&s->listen_fd);
 	if (s->nr_conns) {
 		/* Freeing what gRPC may still touch would be worse than leaving it to the end of the process. */
@@ -176,4 +184,9 @@ void api_server_get_stats(const struct api_server *s, struct api_server_stats *r
 void api_server_health_changed(struct api_server *s)
 {
 	stream_health_changed(s);
+}
+
+void api_server_events_changed(struct api_server *s)
+{
+	watch_wake(s);
 }

@@ -53,21 +53,48 @@ void command_received(struct rpc *rpc)
 		enqueue(rpc);
 }
 
+/* Before anything is ordered: what could not be told would be asked for again. */
+static bool has_place_to_wait(const struct api_server *s, const struct command *cmd, struct reply *reply)
+{
+	if (cmd->wait_for <= LEASE_WAIT_ACCEPTED || s->nr_waiting < s->waiting_max)
+		return true;
+	reply_fail(reply, COMMAND_UNAVAILABLE, API_REASON_TOO_MANY_WAITERS,
+		   "%s: %u calls wait for CPUs already; try again, or do not wait (wait_for ACCEPTED)",
+		   command_name(cmd->type), s->nr_waiting);
+	return false;
+}
+
 static void run_request(struct rpc *rpc, const uint8_t *bytes, size_t size, struct reply *reply)
 {
 	struct api_server *s = rpc->conn->server;
 	struct codec_request request = {};
 
-	if (codec_request_decode(&request, rpc->type, bytes, size, &rpc->conn->caller, reply) == COMMAND_OK)
+	if (codec_request_decode(&request, rpc->type, bytes, size, &rpc->conn->caller, reply) == COMMAND_OK &&
+	    has_place_to_wait(s, &request.cmd, reply)) {
+		request.cmd.age_ns = (server_now_us() - rpc->begin_us) * 1000;
 		s->ops->run(s->ctx, &request.cmd, reply);
+	}
 	codec_request_free(&request);
+}
+
+void command_answer(struct rpc *rpc, struct reply *reply)
+{
+	uint8_t *answer = NULL;
+	size_t size = 0;
+
+	if (reply->status == COMMAND_OK && codec_reply_encode(rpc->type, reply, &answer, &size) < 0)
+		reply_fail(reply, COMMAND_RESOURCE_EXHAUSTED, REASON(OUT_OF_MEMORY),
+			   "%s was done, but there is no memory for the answer", command_name(rpc->type));
+	if (answer)
+		rpc_finish(rpc, answer, size);
+	else
+		rpc_finish_status(rpc, reply);
 }
 
 static void run_command(struct rpc *rpc)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
 	struct reply reply = {};
-	uint8_t *answer = NULL;
 	size_t size = 0;
 
 	bytes = rpc_take_request(rpc, &size);
@@ -75,13 +102,15 @@ static void run_command(struct rpc *rpc)
 		run_request(rpc, bytes, size, &reply);
 	else
 		reply_fail(&reply, COMMAND_RESOURCE_EXHAUSTED, REASON(OUT_OF_MEMORY), "no memory for the request");
-	if (reply.status == COMMAND_OK && codec_reply_encode(rpc->type, &reply, &answer, &size) < 0)
-		reply_fail(&reply, COMMAND_RESOURCE_EXHAUSTED, REASON(OUT_OF_MEMORY),
-			   "%s was done, but there is no memory for the answer", command_name(rpc->type));
-	if (answer)
-		rpc_finish(rpc, answer, size);
+	if (reply.status == COMMAND_OK && reply.stream) {
+		watch_begin(rpc, reply.stream);
+		reply_free(&reply);
+		return;
+	}
+	if (reply.status == COMMAND_OK && reply.wait.wait_for > LEASE_WAIT_ACCEPTED)
+		wait_begin(rpc, &reply.wait);
 	else
-		rpc_finish_status(rpc, &reply);
+		command_answer(rpc, &reply);
 	reply_free(&reply);
 }
 

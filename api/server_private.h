@@ -22,6 +22,7 @@ enum {
 	SERVER_STREAMS_PER_CONN = 64,
 	SERVER_STREAMS_MAX = 64,           /* health watches and reflection streams, all together */
 	SERVER_QUEUE_MAX = 512,            /* commands that wait; those who only view may fill half of it */
+	SERVER_WAITING_MAX = 256,          /* answers that wait for what was ordered */
 	SERVER_MESSAGE_MAX = 256 * 1024,
 	SERVER_METADATA_MAX = 8192,
 	SERVER_IDLE_MS = 300000,           /* a connection without a call */
@@ -30,6 +31,9 @@ enum {
 	SERVER_REFLECT_US = 60000000,      /* a reflection stream on which nothing is asked */
 	SERVER_SECOND_LOOK_US = 500000,           /* before a half-open connection is closed */
 	SERVER_QUEUE_WAIT_S = 5,           /* the queue thread's longest sleep */
+	SERVER_ANSWER_EARLY_US = 10000,    /* before a deadline, so that our words come before the client's own */
+	SERVER_WATCH_WINDOW_US = 10000,    /* events to all readers together: that many in that time */
+	SERVER_WATCH_PER_WINDOW = 100,
 };
 
 /* What the completion queue gives back.  One is never in flight twice. */
@@ -39,7 +43,8 @@ struct tag {
 	bool ok;
 };
 
-enum rpc_kind { RPC_UNKNOWN, RPC_COMMAND, RPC_HEALTH_CHECK, RPC_HEALTH_LIST, RPC_HEALTH_WATCH, RPC_REFLECTION };
+/* RPC_WATCH is a command whose reply is a stream. */
+enum rpc_kind { RPC_UNKNOWN, RPC_COMMAND, RPC_WATCH, RPC_HEALTH_CHECK, RPC_HEALTH_LIST, RPC_HEALTH_WATCH, RPC_REFLECTION };
 
 struct conn {
 	struct api_server *server;
@@ -61,8 +66,12 @@ struct rpc {
 	struct conn *conn;
 	struct rpc *prev, *next;           /* of the connection */
 	struct rpc *queue_next;
+	struct rpc *wait_prev, *wait_next;
+	bool waiting;                      /* run, and answered later: */
+	struct command_wait wait;
+	uint64_t wait_until_us;            /* UINT64_MAX = no deadline */
 	enum rpc_kind kind;
-	enum command_type type;            /* RPC_COMMAND */
+	enum command_type type;            /* RPC_COMMAND, RPC_WATCH */
 	grpc_call *call;
 	grpc_call_details details;
 	grpc_metadata_array metadata;
@@ -78,6 +87,7 @@ struct rpc {
 	uint64_t receive_until_us;         /* 0 = not waiting for the client */
 	enum health_service service;
 	enum health_state sent_state;
+	struct event_stream *stream;       /* RPC_WATCH, from its run to its status */
 	struct tag t_new, t_close, t_receive, t_send, t_status;
 };
 
@@ -98,10 +108,17 @@ struct api_server {
 	struct conn *conns;
 	uint32_t nr_conns, nr_rpcs, nr_streams;
 	struct rpc *queue, **queue_tail;
+	struct rpc *waiting;
+	uint32_t nr_waiting;
+	sd_event_source *wait_timer;
+	struct rpc *watches[EVENT_READERS_MAX]; /* those with a stream */
+	uint32_t nr_watches, watch_turn, watch_sent;
+	uint64_t watch_window_us;
+	sd_event_source *watch_serve, *watch_timer;
 	bool stopping;
 	uint64_t refusal_logged_us;
 	/* The limits above; a test sets smaller ones. */
-	uint32_t queue_max;
+	uint32_t queue_max, waiting_max;
 	uint64_t half_open_us, receive_us, reflect_us;
 	struct api_server_stats stats;
 };
@@ -137,11 +154,32 @@ uint8_t *rpc_take_request(struct rpc *rpc, size_t *ret_size);
 /* server_command.c */
 void command_received(struct rpc *rpc);
 void command_run_queue(struct api_server *s, unsigned int max);
+void command_answer(struct rpc *rpc, struct reply *reply);
+
+/* server_wait.c: calls that were run and are answered later */
+int wait_start(struct api_server *s);
+void wait_begin(struct rpc *rpc, const struct command_wait *wait);
+void wait_closed(struct rpc *rpc); /* the client is gone */
+void wait_stop(struct api_server *s); /* answers all */
 
 /* server_stream.c: health and reflection */
 void stream_received(struct rpc *rpc);
 void stream_sent(struct rpc *rpc);
 void stream_health_changed(struct api_server *s);
+
+/* server_watch.c: streams of events */
+int watch_start(struct api_server *s);
+void watch_free(struct api_server *s);
+void watch_begin(struct rpc *rpc, struct event_stream *stream); /* takes the stream */
+void watch_sent(struct rpc *rpc);
+void watch_closed(struct rpc *rpc);        /* the caller is gone, or the server stops */
+void watch_wake(struct api_server *s);
+void watch_stop(struct api_server *s);
+
+static inline bool rpc_is_command(const struct rpc *rpc)
+{
+	return rpc->kind == RPC_COMMAND || rpc->kind == RPC_WATCH;
+}
 
 #define tag_owner(tag, type, member) ((type *)((char *)(tag) - offsetof(type, member)))
 

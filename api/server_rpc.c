@@ -77,7 +77,7 @@ static void on_receive(struct tag *tag, bool ok)
 	rpc->receive_until_us = 0;
 	if (rpc->answered)
 		; /* refused meanwhile */
-	else if (rpc->kind == RPC_COMMAND)
+	else if (rpc_is_command(rpc))
 		command_received(rpc);
 	else
 		stream_received(rpc);
@@ -113,10 +113,15 @@ static void count_answer(struct rpc *rpc, unsigned int status)
 {
 	struct api_server_stats *stats = &rpc->conn->server->stats;
 
-	if (rpc->kind != RPC_COMMAND)
+	if (!rpc_is_command(rpc))
+		return;
+	/* A watch ends when its caller has seen enough: that is no failure, and its length no time to an answer. */
+	if (rpc->kind == RPC_WATCH && status == GRPC_STATUS_CANCELLED)
 		return;
 	if (status && status < ARRAY_SIZE(stats->methods[0].failures))
 		stats->methods[rpc->type].failures[status]++;
+	if (rpc->kind == RPC_WATCH)
+		return;
 	stats->request_seconds_sum += (double)(server_now_us() - rpc->begin_us) / 1e6;
 	stats->request_seconds_count++;
 }
@@ -158,7 +163,9 @@ static void on_send(struct tag *tag, bool ok)
 
 	rpc->sending = false;
 	rpc->closed |= !ok;
-	if (!rpc->answered)
+	if (rpc->kind == RPC_WATCH)
+		watch_sent(rpc);
+	else if (!rpc->answered)
 		stream_sent(rpc);
 	rpc_unref(rpc);
 }
@@ -243,6 +250,10 @@ static void on_close(struct tag *tag, bool ok)
 	/* An idle watch has nothing in flight that would tell it. */
 	if (rpc->kind == RPC_HEALTH_WATCH && !rpc->answered && !rpc->sending && !rpc->receiving)
 		stream_sent(rpc);
+	else if (rpc->kind == RPC_WATCH)
+		watch_closed(rpc);
+	if (rpc->waiting)
+		wait_closed(rpc);
 	rpc_unref(rpc);
 }
 
@@ -291,7 +302,7 @@ static void find_method(struct rpc *rpc)
 		const char *name = command_name((enum command_type)i);
 
 		if (strlen(name) == size - n && !memcmp(method + n, name, size - n)) {
-			rpc->kind = RPC_COMMAND;
+			rpc->kind = i == COMMAND_WATCH_EVENTS ? RPC_WATCH : RPC_COMMAND;
 			rpc->type = (enum command_type)i;
 		}
 	}
@@ -307,7 +318,7 @@ static bool refuse_early(struct rpc *rpc)
 	else if (rpc->kind == RPC_UNKNOWN)
 		rpc_fail(rpc, COMMAND_UNIMPLEMENTED, API_REASON_UNKNOWN_METHOD,
 			 "no such method; server reflection lists what there is");
-	else if (rpc->kind == RPC_COMMAND && command_needs_role(rpc->type) > rpc->conn->caller.role)
+	else if (rpc_is_command(rpc) && command_needs_role(rpc->type) > rpc->conn->caller.role)
 		rpc_fail(rpc, COMMAND_PERMISSION_DENIED, REASON(ROLE_MISSING),
 			 "%s: uid %u may only look; ask as root or as a member of the group of the socket",
 			 command_name(rpc->type), rpc->conn->caller.uid);
@@ -326,7 +337,7 @@ static void begin(struct rpc *rpc)
 	rpc->begin_us = server_now_us();
 	rpc->deadline_us = deadline_us(rpc->details.deadline);
 	find_method(rpc);
-	if (rpc->kind == RPC_COMMAND)
+	if (rpc_is_command(rpc))
 		s->stats.methods[rpc->type].requests++;
 	start_batch(rpc, &op, 1, &rpc->t_close);
 	if (refuse_early(rpc))

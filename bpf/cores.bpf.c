@@ -77,7 +77,7 @@ static __always_inline bool may_preempt(struct schedd_cpu_state *state, u32 kind
 {
 	u32 rank = state->rank;
 
-	return rank > SCHEDD_RANK_IDLE && rank < kind && above_guarantee(state->class_idx);
+	return !reflex_off && rank > SCHEDD_RANK_IDLE && rank < kind && above_guarantee(state->class_idx);
 }
 
 /*
@@ -168,7 +168,7 @@ static __always_inline u32 victim_score(u32 cpu, u32 kind)
 	struct schedd_cpu_state *state = state_of(cpu), *other;
 	u32 sibling;
 
-	if (!state || state->pending || !may_preempt(state, kind))
+	if (!state || cpu == poll_cpu || state->pending || !may_preempt(state, kind))
 		return 0;
 	if (state->rank != SCHEDD_RANK_BEST_EFFORT)
 		return 1;
@@ -217,7 +217,7 @@ static __noinline s32 reclaim_in_llc(struct task_struct *p, u32 llc, u32 class_i
 		u32 cpu = cpu_order[(l->first_cpu + i) & CPU_MASK];
 		struct schedd_cpu_state *state = state_of(cpu);
 
-		if (state && !state->pending && may_reclaim(cpu, state, class_idx) &&
+		if (state && cpu != poll_cpu && !state->pending && may_reclaim(cpu, state, class_idx) &&
 		    bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
 			return cpu;
 	}
@@ -321,9 +321,13 @@ static __always_inline void hold_cpu(u32 cpu, u32 class_plus_1, u32 kind)
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
 	u32 before = c->held_class, before_kind = c->held_kind;
+	struct schedd_cpu_state *state;
 
 	if (before == class_plus_1 && before_kind == kind)
 		return;
+	state = state_of(cpu);
+	if (state)
+		state->holder = class_plus_1;
 	if (before) {
 		__sync_fetch_and_sub(&l->held[(before - 1) & CLASS_MASK], 1);
 		__sync_fetch_and_sub(&l->held_kind[before_kind & KIND_MASK], 1);

@@ -20,7 +20,7 @@ typedef int64_t s64;
 typedef int32_t s32;
 #endif
 
-#define SCHEDD_INTF_VERSION 1
+#define SCHEDD_INTF_VERSION 2
 
 /* Limits.  A class index is 0..15, a CPU number 0..1023, an LLC index 0..63. */
 #define SCHEDD_MAX_CLASSES 16
@@ -69,15 +69,22 @@ struct schedd_class_conf {
 #define SCHEDD_LAT_FIRST_SHIFT 10
 #define SCHEDD_LAT_BUCKETS 22
 
-/* Per CPU and class, cumulative since the object was loaded.  Writer: BPF, on that CPU. */
+/*
+ * Per CPU and class, cumulative since the object was loaded.  Writer: BPF, on
+ * that CPU.  The first line is what the allocator reads every interval.
+ */
 struct schedd_class_stats {
+	u64 enqueued;         /* put into a queue; less dequeued, over all CPUs: waiting now */
+	u64 dequeued;         /* left a queue, here or from another CPU's queue */
+	u64 started;          /* starts after a wait of any length */
+	u64 queue_delay_ns;   /* their sum: from runnable to running, every kind of start */
 	u64 cpu_ns;           /* ran on this CPU */
-	u64 borrowed_ns;      /* part of cpu_ns while another class owned the CPU */
-	u64 lent_ns;          /* others ran here while this class owned the CPU */
 	u64 wakeups;          /* samples in the histogram */
 	u64 wakeup_ns;        /* their sum: from runnable to running after a wake-up */
+	s64 nr_runnable;      /* add over all CPUs: queued or running now */
+	u64 borrowed_ns;      /* part of cpu_ns while another class owned the CPU */
+	u64 lent_ns;          /* others ran here while this class owned the CPU */
 	u64 wakeup_hist[SCHEDD_LAT_BUCKETS];
-	u64 queue_delay_ns;   /* runnable to running, every kind of start */
 	u64 preemptions;      /* took this CPU by the reflex */
 	u64 preempted;        /* lost this CPU to the reflex */
 	u64 floor_served;     /* floor slices */
@@ -86,8 +93,6 @@ struct schedd_class_stats {
 	u64 dispatch_class;   /* taken from a class queue */
 	u64 dispatch_percpu;  /* taken from a per-CPU queue */
 	u64 dispatch_kept;    /* went on running at the end of a slice */
-	s64 nr_runnable;      /* add over all CPUs: queued or running now */
-	s64 nr_queued;        /* add over all CPUs: waiting in a queue now */
 };
 
 /* One value of the mmapable array map "cpu_stats".  Writer: BPF, on that CPU. */
@@ -99,7 +104,8 @@ struct schedd_cpu_stats {
 	u64 kthread_direct;   /* kernel threads put first */
 	u64 kthread_demoted;  /* kernel threads above their share, ranked with normal */
 	u64 alive_lost;       /* times the alive word was found stale */
-	u64 spare[2];
+	u64 task_misses;      /* mode observe: no memory for the record of a task */
+	u64 spare[1];
 };
 
 enum schedd_rank {        /* what runs on a CPU, rising */
@@ -121,7 +127,9 @@ struct schedd_cpu_state {
 	u32 owner;            /* class index + 1, 0 = nobody */
 	u64 owner_generation; /* plan generation that set owner */
 	u64 run_seq;          /* counts task starts */
-	u64 spare[4];
+	u32 holder;           /* class index + 1 of the last task that started, whatever its rank; 0 = idle */
+	u32 pad;
+	u64 spare[3];
 } __attribute__((aligned(64)));
 
 /* The plan, value 0 of the mmapable array map "plan".  Writer: user space, then the program apply_plan. */
@@ -179,7 +187,9 @@ struct schedd_shared {
 	u32 need_alive;       /* writer: user space; 1 while the allocator's timer should run */
 	u32 fallback_active;  /* writer: BPF; 1 while the alive word is stale */
 	u64 plan_generation;  /* writer: BPF, last applied */
-	u64 spare[3];
+	u32 wake_classes;     /* the allocator sleeps until a task of these is queued, a bit each; who queues it clears and wakes */
+	u32 poller_tid;       /* writer: user space; the allocator thread while it polls, 0 = none */
+	u64 spare[2];
 };
 
 /*

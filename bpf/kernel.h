@@ -39,6 +39,7 @@ typedef __s64 s64;
 
 enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 	BPF_MAP_TYPE_CGRP_STORAGE = 32,
 };
@@ -46,7 +47,9 @@ enum bpf_map_type {
 #define BPF_F_NO_PREALLOC (1U << 0)
 #define BPF_F_MMAPABLE (1U << 10)
 #define BPF_LOCAL_STORAGE_GET_F_CREATE (1ULL << 0)
+#define BPF_RB_FORCE_WAKEUP (1ULL << 1)
 
+#define MAX_RT_PRIO 100 /* a priority below this is real-time, deadline or stop */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
@@ -98,6 +101,8 @@ struct sched_ext_entity {
 
 struct task_struct {
 	unsigned int flags;
+	unsigned int on_cpu; /* a byte in newer kernels: only unsigned loads are resized */
+	int prio;
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
 	unsigned short migration_disabled;
@@ -168,6 +173,8 @@ enum scx_dsq_id_flags {
 	SCX_DSQ_GLOBAL = 0x8000000000000001ULL,
 	SCX_DSQ_LOCAL = 0x8000000000000002ULL,
 };
+
+#define SCX_SLICE_INF (~0ULL) /* of the kernel's enum scx_public_consts: runs until something else is put first */
 
 enum scx_ops_flags {
 	SCX_OPS_KEEP_BUILTIN_IDLE = 1ULL << 0,

@@ -52,6 +52,7 @@ char _license[] SEC("license") = "GPL";
 #include "bpf/cores.bpf.c"
 #include "bpf/floor.bpf.c"
 #include "bpf/queue.bpf.c"
+#include "bpf/observe.bpf.c"
 
 /* Settles the account of the running task up to now; it goes on or stops after this. */
 static __always_inline void charge(struct task_ctx *t, u32 cpu, struct schedd_cpu_state *state,
@@ -262,6 +263,10 @@ void SCHEDD_OPS(enqueue, struct task_struct *p, u64 enq_flags)
 	class_refresh(p, t, stats);
 	uncount_waiting(stats, t);
 	stats_runnable(stats, t);
+	if (is_poller(p, cpu)) {
+		kernel_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, enq_flags);
+		return;
+	}
 	t->queued_at = now;
 	if (enq_flags & ENQ_WAKEUP) {
 		t->woken_at = now;
@@ -324,6 +329,11 @@ void SCHEDD_OPS(dispatch, s32 cpu, struct task_struct *prev)
 			class_refresh(prev, prev_t, stats);
 			prev_kind = prev_t->kind;
 		}
+	}
+	if (cpu == poll_cpu) {
+		if (take_beside_poller(cpu) == TAKE_NONE && prev && is_poller(prev, cpu))
+			prev->scx.slice = SCX_SLICE_INF;
+		return;
 	}
 	if (l->kthreads &&
 	    kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_KTHREAD, 0, llc_of(cpu))))
@@ -444,9 +454,14 @@ void SCHEDD_OPS(tick, struct task_struct *p)
 	}
 	if (state->rank == SCHEDD_RANK_AWAY)
 		return;
+	if (cpu == poll_cpu) {
+		if (pinned_waits(cpu))
+			p->scx.slice = 0;
+		return;
+	}
 	kind = t->kind;
 	charge(t, cpu, state, stats, now);
-	if (higher_waits(cpu, kind) && above_guarantee(t->class_idx)) {
+	if (!reflex_off && higher_waits(cpu, kind) && above_guarantee(t->class_idx)) {
 		stats->tick_rescues++;
 		p->scx.slice = 0;
 	} else if (l->kthreads || owner_waits(cpu, state) || (kind > SCHEDD_KIND_NORMAL &&

@@ -42,7 +42,7 @@ static __always_inline void count_waiting(struct schedd_cpu_stats *stats, struct
 	struct llc_ctx *l = llc_ctx_of(where);
 	struct cpu_ctx *c = cpu_ctx_of(where);
 
-	class_stats(stats, class_idx)->nr_queued++;
+	class_stats(stats, class_idx)->enqueued++;
 	t->place = place;
 	t->where = where;
 	t->queued_class = class_idx;
@@ -67,7 +67,7 @@ static __always_inline void uncount_waiting(struct schedd_cpu_stats *stats, stru
 
 	if (t->place == PLACE_NONE)
 		return;
-	class_stats(stats, class_idx)->nr_queued--;
+	class_stats(stats, class_idx)->dequeued++;
 	if (t->place == PLACE_CLASS) {
 		__sync_fetch_and_sub(&l->waiting[class_idx], 1);
 		__sync_fetch_and_sub(&l->waiting_kind[kind], 1);
@@ -100,6 +100,27 @@ static __always_inline u64 next_slice(struct task_ctx *t)
 	return t->rest_ns ?: class_slice_ns(t->class_idx);
 }
 
+/*
+ * Something waits that the allocator could help: it must look.  It sets the word
+ * and then looks once more itself, and the count is raised before this is read,
+ * so one of the two sees the other.  Whoever clears the word wakes, all others
+ * pass by.
+ */
+static __always_inline void wake_allocator(u32 class_idx)
+{
+	struct schedd_shared *words = shared_words();
+	u64 nothing = 0;
+	u32 classes;
+
+	if (!words)
+		return;
+	classes = words->wake_classes;
+	if (classes >> (class_idx & CLASS_MASK) & 1 &&
+	    __sync_val_compare_and_swap(&words->wake_classes, classes, 0) == classes)
+		bpf_ringbuf_output(&allocator_wakeups, &nothing, sizeof(nothing),
+				   BPF_RB_FORCE_WAKEUP);
+}
+
 static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx *t,
 					 struct schedd_cpu_stats *stats, u32 cpu, u64 now,
 					 u64 enq_flags)
@@ -118,6 +139,7 @@ static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx 
 	if (t->rest_ns)
 		key -= FRONT_BIAS_NS;
 	count_waiting(stats, t, place, where, now);
+	wake_allocator(t->class_idx);
 	t->granted_ns = next_slice(t);
 	kernel_insert_vtime(p, dsq, t->granted_ns, key, enq_flags);
 }
@@ -394,6 +416,47 @@ static __noinline u32 take_rank(u32 cpu, u32 kind, u32 prev_kind, struct task_ct
 	return TAKE_NONE;
 }
 
+/*
+ * The polling allocator never gives its CPU up by itself.  What can run nowhere
+ * else is served before it, everything else stays away.
+ */
+static __always_inline bool is_poller(struct task_struct *p, u32 cpu)
+{
+	struct schedd_shared *words = cpu == poll_cpu ? shared_words() : NULL;
+
+	return words && words->poller_tid && (u32)p->pid == words->poller_tid;
+}
+
+static __always_inline bool pinned_waits(u32 cpu)
+{
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+
+	return c->waiting[SCHEDD_KIND_LATENCY_CRITICAL] || c->waiting[SCHEDD_KIND_NORMAL] ||
+	       c->waiting[SCHEDD_KIND_BEST_EFFORT];
+}
+
+static __noinline u32 take_beside_poller(u32 cpu)
+{
+	if (kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_CPU, SCHEDD_KIND_LATENCY_CRITICAL, cpu)) ||
+	    kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_CPU, SCHEDD_KIND_NORMAL, cpu)) ||
+	    kernel_move_to_local(schedd_dsq_id(SCHEDD_DSQ_CPU, SCHEDD_KIND_BEST_EFFORT, cpu)))
+		return TAKE_MOVED;
+	return TAKE_NONE;
+}
+
+/* Without the reflex a CPU serves its owner, then what it already serves, before any rank. */
+static __noinline u32 take_by_owner(u32 cpu, u32 prev_kind, struct task_ctx *prev_t)
+{
+	struct schedd_cpu_state *state = state_of(cpu);
+	u32 owner = state ? owner_of(cpu, state) : 0, taken = TAKE_NONE;
+
+	if (owner && llc_ctx_of(llc_of(cpu))->waiting[(owner - 1) & CLASS_MASK])
+		taken = take_rank(cpu, conf_of(owner - 1)->kind & KIND_MASK, prev_kind, prev_t);
+	if (taken == TAKE_NONE && prev_kind)
+		taken = take_rank(cpu, prev_kind & KIND_MASK, prev_kind, prev_t);
+	return taken;
+}
+
 /* Debts first, then the owner's due, then strictly by rank, then the neighbours. */
 static __always_inline u32 take_next(u32 cpu, struct schedd_cpu_state *state, u32 prev_kind,
 				     struct task_ctx *prev_t, u64 now)
@@ -404,6 +467,8 @@ static __always_inline u32 take_next(u32 cpu, struct schedd_cpu_state *state, u3
 		taken = take_floor(cpu, SCHEDD_KIND_BEST_EFFORT, prev_kind, prev_t, now);
 	if (taken == TAKE_NONE)
 		taken = take_owner(cpu, state, prev_t);
+	if (taken == TAKE_NONE && reflex_off)
+		taken = take_by_owner(cpu, prev_kind, prev_t);
 	if (taken == TAKE_NONE)
 		taken = take_rank(cpu, SCHEDD_KIND_LATENCY_CRITICAL, prev_kind, prev_t);
 	if (taken == TAKE_NONE)

@@ -49,6 +49,7 @@ struct task_ctx {
 	u64 vtime;      /* in the domain dom */
 	u64 queued_at;  /* became runnable, or was queued again; 0 = running */
 	u64 woken_at;   /* woke up and has not run since; 0 = no */
+	u64 waking_at;  /* mode observe: its waker began; serialised by the wake-up itself */
 	u64 granted_ns; /* slice of the current run */
 	u64 rest_ns;    /* what was left of it when the task was taken off */
 	u64 cgroup_id;  /* for which class_idx was found */
@@ -128,7 +129,9 @@ const volatile u64 kthread_slice_ns = 2 * NSEC_PER_MSEC;
 const volatile u64 wakeup_gran_ns = 1 * NSEC_PER_MSEC;
 const volatile u32 kthread_share_pct = 50;
 const volatile u32 set_cpuperf = 1;
+const volatile u32 poll_cpu = SCHEDD_MAX_CPUS; /* of the polling allocator; none by default */
 const volatile u32 use_timers = 1; /* 0 where the kernel refuses them: PREEMPT_RT */
+const volatile u32 reflex_off = 0; /* for comparisons: CPUs change hands by the plan alone */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -169,6 +172,12 @@ struct {
 	__type(key, u32);
 	__type(value, struct schedd_exit_record);
 } exit_record SEC(".maps");
+
+/* Carries nothing but the wake-up of the allocator. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} allocator_wakeups SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_CGRP_STORAGE);

@@ -45,6 +45,7 @@ static __always_inline void stats_started(struct schedd_cpu_stats *stats, struct
 	struct schedd_class_stats *s = class_stats(stats, t->class_idx);
 
 	if (t->queued_at) {
+		s->started++;
 		s->queue_delay_ns += schedd_delta(now, t->queued_at, 60 * NSEC_PER_SEC);
 		t->queued_at = 0;
 	}

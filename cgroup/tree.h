@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
+
+#include "cgroup/cpuset_attr.h"
 
 struct cgroup_tree;
 
@@ -28,10 +31,19 @@ struct cgroup_node {
 	bool applied;                     /* BPF was told at all since it was loaded */
 	bool counted;                     /* in member_cgroups of class_idx */
 	bool cpu_limited;                 /* cpu.max is not "max" */
+	uint8_t source;                   /* who decided: state_source_name() */
+
+	/* Owned by daemon/announce.c. */
+	bool announced;
+	uint8_t announced_class_idx;      /* as readers of events were told */
 
 	/* Owned by watch.c. */
 	int watch_descriptor;
 	uint32_t scan_mark;
+
+	/* Owned by daemon/daemon_reach.c; the tree only zeroes it. */
+	struct cgroup_cpuset cpuset;           /* as last read */
+	TAILQ_ENTRY(cgroup_node) reread;       /* tqe_prev NULL = not to be read again */
 };
 
 struct cgroup_tree *cgroup_tree_new(void);

@@ -35,7 +35,7 @@ enum {
 };
 
 #define NS_PER_S UINT64_C(1000000000)
-#define WATCH_MASK (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_ONLYDIR)
+#define WATCH_MASK (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MODIFY | IN_ONLYDIR)
 
 /* Nodes are named by id: a step may wait while its node goes away. */
 struct step {
@@ -139,6 +139,13 @@ static void drop_subtree(struct cgroup_watch *w, struct cgroup_node *top)
 		w->stats.removed += w->scanned;
 		at = parent;
 	} while (!last);
+}
+
+/* Before the first scan is done, whoever wants to know reads everything after it. */
+static void report_written(struct cgroup_watch *w, struct cgroup_node *node, enum cgroup_file file)
+{
+	if (w->ops->written && w->scanned)
+		w->ops->written(w->ctx, node, file);
 }
 
 static bool is_above(const struct cgroup_node *node, const struct cgroup_node *below)
@@ -291,6 +298,7 @@ static void drop_unmarked(struct cgroup_watch *w, struct cgroup_node *node, bool
 static int read_directory(struct cgroup_watch *w, struct cgroup_node *node, bool deep)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
+	bool watched = node->watch_descriptor >= 0;
 	int fd = -1, r = open_node(w, node, &fd);
 
 	if (r < 0) {
@@ -300,6 +308,9 @@ static int read_directory(struct cgroup_watch *w, struct cgroup_node *node, bool
 	}
 	/* The watch first: a child made before it is read below, one made after it gives an event. */
 	add_watch(w, node, fd);
+	/* Nor was there an event about files that were written before it. */
+	if (!watched)
+		report_written(w, node, CGROUP_FILE_ANY);
 	dir = fdopendir(fd);
 	if (!dir) {
 		close(fd);
@@ -347,13 +358,40 @@ static void on_watch_gone(struct cgroup_watch *w, struct cgroup_node *node)
 	push_step(w, node->id, NULL, false);
 }
 
+static void on_overflow(struct cgroup_watch *w)
+{
+	struct cgroup_node *root = cgroup_tree_root(w->tree);
+
+	w->stats.lost_events++;
+	w->overflowed = true;
+	for (struct cgroup_node *n = root; n; n = cgroup_node_next(root, n))
+		report_written(w, n, CGROUP_FILE_ANY);
+}
+
+/* By name and at once: most writes are to files that nobody here asks about. */
+static void on_modify(struct cgroup_watch *w, struct cgroup_node *node, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum cgroup_file file;
+	} files[] = {
+		{ "cgroup.events", CGROUP_FILE_TASKS },           { "cgroup.procs", CGROUP_FILE_TASKS },
+		{ "cgroup.threads", CGROUP_FILE_TASKS },          { "cgroup.subtree_control", CGROUP_FILE_CONTROLLERS },
+		{ "cpuset.cpus", CGROUP_FILE_CPUS },              { "cpuset.cpus.exclusive", CGROUP_FILE_CPUS },
+		{ "cpuset.cpus.partition", CGROUP_FILE_CPUS },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (strcmp(name, files[i].name) == 0)
+			report_written(w, node, files[i].file);
+}
+
 static void on_event(struct cgroup_watch *w, const struct inotify_event *e)
 {
 	struct cgroup_node *node;
 
 	if (e->mask & IN_Q_OVERFLOW) {
-		w->stats.lost_events++;
-		w->overflowed = true;
+		on_overflow(w);
 		return;
 	}
 	node = e->wd < 0 ? NULL : idmap_get(&w->by_descriptor, (uint64_t)e->wd);
@@ -365,6 +403,8 @@ static void on_event(struct cgroup_watch *w, const struct inotify_event *e)
 		push_step(w, node->parent->id, node->name, false);
 	else if (e->mask & IN_ISDIR && e->len)
 		check_child(w, node, e->name);
+	else if (e->mask & IN_MODIFY && e->len)
+		on_modify(w, node, e->name);
 }
 
 static bool next_event(struct cgroup_watch *w)

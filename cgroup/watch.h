@@ -7,6 +7,12 @@
  * Directories that the limit of inotify leaves without a watch are rescanned
  * every few seconds.  Owned by the loop, which calls cgroup_watch_process() when
  * the descriptor is readable.
+ *
+ * The same watches report writes to a few attribute files.  The kernel sends such
+ * events for what user space writes, and by itself for cgroup.events and for a
+ * partition that becomes invalid, but these only while the file's inode is in
+ * memory, as it is after a first reading until memory is short.  It sends none
+ * for cpuset.cpus.effective: a reader must know which writes move it.
  */
 #ifndef SCHEDD_CGROUP_WATCH_H
 #define SCHEDD_CGROUP_WATCH_H
@@ -18,9 +24,19 @@
 
 struct cgroup_watch;
 
+/* Attribute files whose change is reported, by what it means. */
+enum cgroup_file {
+	CGROUP_FILE_ANY,          /* what was written is not known: new, unwatched, or events were lost */
+	CGROUP_FILE_CPUS,         /* cpuset.cpus, cpuset.cpus.exclusive, cpuset.cpus.partition */
+	CGROUP_FILE_CONTROLLERS,  /* cgroup.subtree_control */
+	CGROUP_FILE_TASKS,        /* cgroup.procs, cgroup.threads, cgroup.events (populated or not) */
+};
+
 struct cgroup_watch_ops {
 	void (*added)(void *ctx, struct cgroup_node *node);    /* in the tree already; parents first */
 	void (*removing)(void *ctx, struct cgroup_node *node); /* still in the tree; children first */
+	/* After the first scan; may be NULL.  Often: it should only take note. */
+	void (*written)(void *ctx, struct cgroup_node *node, enum cgroup_file file);
 };
 
 struct cgroup_watch_stats {

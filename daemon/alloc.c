@@ -1,237 +1,190 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc.c - (topology, limits, previous plan) -> plan: a static split by guarantee
+ * alloc.c - (topology, limits, reach, demand, what CPUs do, previous plan) -> plan
  *
- * First every class keeps what it had, as far as its guarantee reaches; then
- * each takes whole cores while they fit into what it lacks; then the odd
- * threads follow.  All classes pass one step before the next begins, so that
- * the odd thread of one never breaks the core that another could have whole.
+ * Limits first: what a class may no longer own goes, what it is guaranteed
+ * comes, from wherever it must.  Then the policy's wishes: those who want fewer
+ * give back to the pool, those who want more take one after the other, from the
+ * pool and from whom they outrank.  A class that is content keeps what it has.
+ *
+ *   alloc_work.c       the plan in the making
+ *   alloc_guarantee.c  guarantees, and no class locked out
+ *   alloc_pick.c       which CPU
  */
 #include "daemon/alloc.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-enum { NOBODY = 0 };
+#include "daemon/alloc_private.h"
 
-/* How a core stands for a class that looks for CPUs, best first. */
-enum core_fit {
-	FIT_OWN_REST,  /* the free threads of a core that this class has begun */
-	FIT_FREE,      /* nobody has any of it */
-	FIT_SHARED,    /* another class has a thread of it */
-	NR_FITS,
+const struct alloc_policy *alloc_policy_find(const char *name)
+{
+	static const struct alloc_policy *const policies[] = { &policy_shenango, &policy_static, &policy_utilisation };
+
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+		if (strcmp(policies[i]->name, name) == 0)
+			return policies[i];
+	return NULL;
+}
+
+/* A guarantee that falls, as when a lease ends, is given back at once: nobody may have to wait until it is parked. */
+static void drop_excess(struct alloc_work *w)
+{
+	uint32_t *previous = w->memory->guarantee_cpus;
+
+	for (uint32_t i = 0; i < w->nr_classes; i++) {
+		uint32_t owner = w->order[i], burst = alloc_class_of(w, owner)->burst_cpus;
+
+		while (w->nr_owned[owner] > burst && alloc_give_back(w, owner, true, ALLOC_TRIGGER_LIMITS))
+			;
+		while (previous[owner - 1] > w->guarantee[owner] && alloc_above_guarantee(w, owner) &&
+		       alloc_give_back(w, owner, true, ALLOC_TRIGGER_LIMITS))
+			previous[owner - 1]--;
+	}
+	for (uint32_t owner = 1; owner < ALLOC_NR_OWNERS; owner++)
+		previous[owner - 1] = w->guarantee[owner];
+}
+
+struct wishes {
+	uint32_t want[SCHEDD_MAX_CLASSES];
+	enum alloc_trigger trigger[SCHEDD_MAX_CLASSES];
+	uint32_t stuck;  /* bit per owner: wants more, there is none for it */
 };
 
-struct split {
-	const struct alloc_input *in;
-	uint8_t owner[SCHEDD_MAX_CPUS];      /* class index + 1; NOBODY while undecided */
-	uint32_t lacks[SCHEDD_MAX_CLASSES];  /* CPUs that the class still needs */
-	unsigned int order[SCHEDD_MAX_CLASSES];
-	unsigned int nr_ordered;
-	/* Threads of a core as a chain by rising number: heads by core, SCHEDD_MAX_CPUS ends it. */
-	uint16_t core_head[SCHEDD_MAX_CPUS];
-	uint16_t next_thread[SCHEDD_MAX_CPUS];
-	uint32_t nr_cores;
-};
-
-#define for_each_thread(s, cpu, core) \
-	for (uint32_t cpu = (s)->core_head[core]; cpu < SCHEDD_MAX_CPUS; cpu = (s)->next_thread[cpu])
-
-static void split_link_cores(struct split *s)
+static void ask_policy(struct alloc_work *w, struct wishes *ret)
 {
-	const struct topo *t = s->in->topo;
+	uint32_t owned[SCHEDD_MAX_CLASSES];
 
-	for (uint32_t core = 0; core < SCHEDD_MAX_CPUS; core++)
-		s->core_head[core] = SCHEDD_MAX_CPUS;
-	for (uint32_t cpu = t->nr_possible; cpu-- > 0;) {
-		uint32_t core = t->cpus[cpu].core;
+	memset(w->memory->parked_cpus, 0, sizeof(w->memory->parked_cpus));
+	for_each_alloc_cpu(cpu, &w->parked)
+		if (w->owner[cpu] == w->memory->plan.owner[cpu])
+			w->memory->parked_cpus[w->owner[cpu] - 1]++;
+	memcpy(owned, &w->nr_owned[1], sizeof(owned));
+	memcpy(ret->want, owned, sizeof(owned));
+	w->in->policy->want(w->in, w->memory, owned, ret->want, ret->trigger);
+	for (uint32_t i = 0; i < w->nr_classes; i++) {
+		uint32_t owner = w->order[i], burst = alloc_class_of(w, owner)->burst_cpus;
+		uint32_t *want = &ret->want[owner - 1];
 
-		if (!t->cpus[cpu].online || core >= SCHEDD_MAX_CPUS)
+		if (*want < w->guarantee[owner])
+			*want = w->guarantee[owner];
+		if (*want > burst)
+			*want = burst;
+		if (*want > owned[owner - 1])
+			w->growing |= 1U << owner;
+	}
+}
+
+/* Higher kinds first; within a kind who has fewer above its guarantee.  ALLOC_POOL: nobody wants more. */
+static uint32_t next_to_grow(const struct alloc_work *w, const struct wishes *wishes)
+{
+	uint32_t best = ALLOC_POOL;
+
+	for (uint32_t i = 0; i < w->nr_classes; i++) {
+		uint32_t owner = w->order[i];
+
+		if (wishes->stuck >> owner & 1 || wishes->want[owner - 1] <= w->nr_owned[owner])
 			continue;
-		s->next_thread[cpu] = s->core_head[core];
-		s->core_head[core] = (uint16_t)cpu;
-		if (core >= s->nr_cores)
-			s->nr_cores = core + 1;
+		if (best && alloc_class_of(w, best)->kind > alloc_class_of(w, owner)->kind)
+			break;
+		if (!best || alloc_above_guarantee(w, owner) < alloc_above_guarantee(w, best))
+			best = owner;
+	}
+	return best;
+}
+
+static void give_back(struct alloc_work *w, const struct wishes *wishes)
+{
+	for (uint32_t i = 0; i < w->nr_classes; i++) {
+		uint32_t owner = w->order[i];
+
+		while (w->nr_owned[owner] > wishes->want[owner - 1] &&
+		       alloc_give_back(w, owner, false, wishes->trigger[owner - 1]))
+			;
 	}
 }
 
-/* normal is not ordered: it owns what is left, and that covers its guarantee. */
-static bool class_precedes(const struct alloc_class *a, const struct alloc_class *b)
+static void grow(struct alloc_work *w, struct wishes *wishes)
 {
-	if (a->kind != b->kind)
-		return a->kind > b->kind;
-	return a->guarantee_cpus > b->guarantee_cpus;
+	struct alloc_taken taken;
+	uint32_t owner;
+
+	while ((owner = next_to_grow(w, wishes)) != ALLOC_POOL) {
+		struct alloc_pick p = { .taker = owner, .trigger = wishes->trigger[owner - 1] };
+
+		if (!alloc_take_any(w, p, &taken))
+			wishes->stuck |= 1U << owner;
+	}
 }
 
-static void split_order_classes(struct split *s)
+static void follow_policy(struct alloc_work *w)
 {
-	const struct alloc_class *classes = s->in->classes;
-	uint32_t left = s->in->topo->nr_online;
+	struct wishes wishes = {};
 
-	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		unsigned int at = s->nr_ordered;
+	ask_policy(w, &wishes);
+	give_back(w, &wishes);
+	/* Before others grow into the room that cores need to be parted. */
+	alloc_part_exclusive_cores(w);
+	grow(w, &wishes);
+}
 
-		if (!classes[i].used || i == SCHEDD_CLASS_NORMAL)
+static void put_in_memory(const struct alloc_work *w, struct alloc_result *ret)
+{
+	struct alloc_memory *m = w->memory;
+	uint64_t now_ns = w->in->now_ns;
+
+	uint32_t nr_cpus = m->plan.nr_cpus > w->in->topo->nr_possible ? m->plan.nr_cpus : w->in->topo->nr_possible;
+
+	for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+		uint32_t from = m->plan.owner[cpu], to = w->owner[cpu];
+
+		if (from == to)
 			continue;
-		for (; at > 0 && class_precedes(&classes[i], &classes[s->order[at - 1]]); at--)
-			s->order[at] = s->order[at - 1];
-		s->order[at] = i;
-		s->nr_ordered++;
+		if (from != ALLOC_POOL) {
+			ret->lost[from - 1]++;
+			m->last_owner[cpu] = (uint8_t)from;
+		}
+		if (to != ALLOC_POOL)
+			ret->gained[to - 1]++;
+		m->owned_since_ns[cpu] = now_ns;
+		m->unused_since_ns[cpu] = 0;
+		if (to != ALLOC_POOL && w->in->holder[cpu] != to)
+			m->unused_since_ns[cpu] = now_ns ? now_ns : 1;
 	}
-	/* The sum fits by contract; a plan must not become wrong if it ever does not. */
-	for (unsigned int i = 0; i < s->nr_ordered; i++) {
-		uint32_t wants = classes[s->order[i]].guarantee_cpus;
-
-		s->lacks[s->order[i]] = wants < left ? wants : left;
-		left -= s->lacks[s->order[i]];
-	}
+	memcpy(m->plan.owner, w->owner, sizeof(m->plan.owner));
+	m->plan.nr_cpus = w->in->topo->nr_possible;
+	m->plan.generation++;
 }
 
-/* May the class take this CPU now?  In the keeping step only what it had before. */
-static bool cpu_is_open(const struct split *s, unsigned int class_idx, uint32_t cpu, bool keeping)
+static void finish(const struct alloc_work *w, struct alloc_result *ret)
 {
-	const struct schedd_plan *previous = s->in->previous;
+	const struct schedd_plan *previous = &w->memory->plan;
 
-	if (s->owner[cpu] != NOBODY)
-		return false;
-	return !keeping || (previous && cpu < previous->nr_cpus && previous->owner[cpu] == class_idx + 1);
-}
-
-struct core_view {
-	uint32_t open;    /* threads that the class may take */
-	uint32_t own;     /* threads that it has */
-	uint32_t others;  /* threads of other classes */
-	uint32_t llc;
-};
-
-static struct core_view core_look(const struct split *s, unsigned int class_idx, uint32_t core, bool keeping)
-{
-	struct core_view v = {};
-
-	for_each_thread(s, cpu, core) {
-		v.llc = s->in->topo->cpus[cpu].llc;
-		v.open += cpu_is_open(s, class_idx, cpu, keeping);
-		v.own += s->owner[cpu] == class_idx + 1;
-		v.others += s->owner[cpu] != NOBODY && s->owner[cpu] != class_idx + 1;
-	}
-	return v;
-}
-
-static enum core_fit core_fit(const struct core_view *v)
-{
-	if (v->others)
-		return FIT_SHARED;
-	return v->own ? FIT_OWN_REST : FIT_FREE;
-}
-
-/*
- * The LLC in which the class is at home: where it owns most; without any, the
- * tightest one that holds all it lacks, so that a large one stays whole for
- * others; else the one with most room.
- */
-static uint32_t split_home_llc(const struct split *s, unsigned int class_idx, bool keeping)
-{
-	uint32_t own[SCHEDD_MAX_LLCS] = {}, open[SCHEDD_MAX_LLCS] = {};
-	const struct topo *t = s->in->topo;
-	uint32_t need = s->lacks[class_idx], home = 0;
-
-	for (uint32_t cpu = 0; cpu < t->nr_possible; cpu++) {
-		if (!t->cpus[cpu].online)
-			continue;
-		own[t->cpus[cpu].llc % SCHEDD_MAX_LLCS] += s->owner[cpu] == class_idx + 1;
-		open[t->cpus[cpu].llc % SCHEDD_MAX_LLCS] += cpu_is_open(s, class_idx, cpu, keeping);
-	}
-	for (uint32_t llc = 1; llc < SCHEDD_MAX_LLCS; llc++) {
-		bool fits = open[llc] >= need, home_fits = open[home] >= need;
-
-		if (own[llc] != own[home] ? own[llc] > own[home] :
-		    fits != home_fits	  ? fits :
-		    fits		  ? open[llc] < open[home] :
-					    open[llc] > open[home])
-			home = llc;
-	}
-	return home;
-}
-
-static void core_take(struct split *s, unsigned int class_idx, uint32_t core, bool keeping)
-{
-	for_each_thread(s, cpu, core) {
-		if (!s->lacks[class_idx])
-			return;
-		if (!cpu_is_open(s, class_idx, cpu, keeping))
-			continue;
-		s->owner[cpu] = (uint8_t)(class_idx + 1);
-		s->lacks[class_idx]--;
-	}
-}
-
-struct step {
-	bool keeping;      /* only CPUs that the class had in the previous plan */
-	bool whole_cores;  /* only cores that the class will have alone */
-};
-
-static void split_take_fit(struct split *s, unsigned int class_idx, const struct step *step, uint32_t home,
-			   bool at_home, enum core_fit fit)
-{
-	/* Core 0 last: interrupts and housekeeping gather there, and normal keeps it as long as it can. */
-	for (uint32_t i = 1; i <= s->nr_cores && s->lacks[class_idx]; i++) {
-		uint32_t core = i % s->nr_cores;
-		struct core_view v = core_look(s, class_idx, core, step->keeping);
-		uint32_t threads = 0;
-
-		if (!v.open || (v.llc % SCHEDD_MAX_LLCS == home) != at_home || core_fit(&v) != fit)
-			continue;
-		for_each_thread(s, cpu, core)
-			threads++;
-		if (step->whole_cores && (v.open + v.own < threads || v.open > s->lacks[class_idx]))
-			continue;
-		core_take(s, class_idx, core, step->keeping);
-	}
-}
-
-static void split_take(struct split *s, unsigned int class_idx, const struct step *step)
-{
-	uint32_t home;
-
-	if (!s->lacks[class_idx])
-		return;
-	home = split_home_llc(s, class_idx, step->keeping);
-	for (int away = 0; away < 2; away++)
-		for (int fit = 0; fit < NR_FITS; fit++)
-			split_take_fit(s, class_idx, step, home, !away, (enum core_fit)fit);
-}
-
-static void split_finish(const struct split *s, struct schedd_plan *ret_plan, bool *ret_changed)
-{
-	const struct schedd_plan *previous = s->in->previous;
-	const struct topo *t = s->in->topo;
-	struct schedd_plan plan = {
-		.generation = previous ? previous->generation : 0,
-		.nr_cpus = t->nr_possible,
+	*ret = (struct alloc_result){
+		.changed = previous->nr_cpus != w->in->topo->nr_possible ||
+			   memcmp(previous->owner, w->owner, sizeof(w->owner)) != 0,
+		.limits_generation = w->in->limits->generation,
 	};
+	if (ret->changed)
+		put_in_memory(w, ret);
+	for (uint32_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
+		uint32_t guarantee = w->in->limits->classes[i].used ? w->in->limits->classes[i].guarantee_cpus : 0;
 
-	for (uint32_t cpu = 0; cpu < t->nr_possible; cpu++)
-		if (t->cpus[cpu].online)
-			plan.owner[cpu] = s->owner[cpu] != NOBODY ? s->owner[cpu] : SCHEDD_CLASS_NORMAL + 1;
-	*ret_changed = !previous || previous->nr_cpus != plan.nr_cpus ||
-		       memcmp(previous->owner, plan.owner, sizeof(plan.owner)) != 0;
-	*ret_plan = plan;
+		ret->owned[i] = w->nr_owned[i + 1];
+		ret->unmet[i] = guarantee > ret->owned[i] ? guarantee - ret->owned[i] : 0;
+		if (ret->gained[i] || ret->lost[i])
+			ret->trigger[i] = w->trigger[i + 1] ? w->trigger[i + 1] : ALLOC_TRIGGER_LIMITS;
+	}
 }
 
-void alloc_plan(const struct alloc_input *in, struct schedd_plan *ret_plan, bool *ret_changed)
+void alloc_plan(const struct alloc_input *in, struct alloc_memory *m, struct alloc_result *ret)
 {
-	static const struct step steps[] = {
-		{ .keeping = true, .whole_cores = true },
-		{ .keeping = true },
-		{ .whole_cores = true },
-		{},
-	};
-	struct split s = { .in = in };
+	struct alloc_work w = { .in = in, .memory = m };
 
-	split_link_cores(&s);
-	split_order_classes(&s);
-	for (size_t step = 0; step < sizeof(steps) / sizeof(steps[0]); step++)
-		for (unsigned int i = 0; i < s.nr_ordered; i++)
-			split_take(&s, s.order[i], &steps[step]);
-	split_finish(&s, ret_plan, ret_changed);
+	alloc_load(&w);
+	drop_excess(&w);
+	alloc_meet_guarantees(&w);
+	if (!in->frozen)
+		follow_policy(&w);
+	finish(&w, ret);
 }

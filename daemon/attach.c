@@ -15,7 +15,7 @@ static const char *const state_names[NR_ATTACH_STATES] = {
 	[ATTACH_STARTING] = "starting",       [ATTACH_DETACHED] = "detached", [ATTACH_ATTACHED] = "attached",
 	[ATTACH_BACKOFF] = "backoff",         [ATTACH_HELD] = "held",         [ATTACH_DEGRADED] = "degraded",
 	[ATTACH_BLOCKED] = "blocked",         [ATTACH_UNSUPPORTED] = "unsupported",
-	[ATTACH_STOPPING] = "stopping",
+	[ATTACH_STOPPING] = "stopping",       [ATTACH_OBSERVING] = "observing",
 };
 
 const char *attach_state_name(enum attach_state state)
@@ -56,6 +56,11 @@ enum schedd_mode attach_mode(const struct attach *a)
 	return a->configured;
 }
 
+bool attach_is_paused(const struct attach *a)
+{
+	return attach_mode(a) == MODE_PAUSED;
+}
+
 void attach_set_configured(struct attach *a, enum schedd_mode mode)
 {
 	a->configured = mode;
@@ -82,6 +87,39 @@ static void name_mode(char *dst, size_t size, enum schedd_mode mode)
 	snprintf(dst, size, "%s", mode_name(mode));
 }
 
+static const char *attached_reason(const struct attach *a)
+{
+	switch (attach_mode(a)) {
+	case MODE_ACTIVE:
+		return "mode active";
+	case MODE_PAUSED:
+		return "mode paused: every CPU keeps its owner";
+	default:
+		return "a cgroup has a class, or there is a lease";
+	}
+}
+
+/* Attached or observing: there is something to take down before anything else is put up. */
+static bool is_in_place(enum attach_state state)
+{
+	return state == ATTACH_ATTACHED || state == ATTACH_OBSERVING;
+}
+
+/* The answer to the call that names a mode goes out before the mode is reached. */
+static void explain_way(struct attach *a, enum schedd_mode mode)
+{
+	enum attach_state state = is_in_place(a->state) ? a->state : ATTACH_DETACHED;
+
+	if (mode == MODE_OBSERVE && state != ATTACH_OBSERVING)
+		set_state(a, state, "observing next");
+	else if ((mode == MODE_ACTIVE || mode == MODE_PAUSED) && state == ATTACH_ATTACHED)
+		set_state(a, state, attached_reason(a));
+	else if (mode == MODE_ACTIVE || mode == MODE_PAUSED)
+		set_state(a, state, "attaching");
+	else if (!is_in_place(state))
+		set_state(a, state, "");
+}
+
 void attach_set_mode(struct attach *a, enum schedd_mode mode, uint64_t for_ns, uint64_t now_ns, uint64_t realtime_ns)
 {
 	enum schedd_mode before = attach_mode(a);
@@ -103,21 +141,32 @@ void attach_set_mode(struct attach *a, enum schedd_mode mode, uint64_t for_ns, u
 		a->hold.until_boottime_ns = now_ns + for_ns;
 	a->hold_changed = true;
 	a->retry_at_ns = 0;
-	if (a->state != ATTACH_ATTACHED && a->state != ATTACH_STARTING && a->supported)
-		set_state(a, ATTACH_DETACHED, mode == MODE_ACTIVE ? "attaching" : "");
+	a->observe_refused = false;
+	if (a->state != ATTACH_STARTING && a->supported)
+		explain_way(a, mode);
 }
 
 void attach_done(struct attach *a, int result, const char *error, uint64_t now_ns)
 {
+	a->observe_refused = false;
 	if (result == 0) {
 		a->retry_at_ns = 0;
-		set_state(a, ATTACH_ATTACHED, attach_mode(a) == MODE_ACTIVE ? "mode active" : "a cgroup has a class");
+		set_state(a, ATTACH_ATTACHED, attached_reason(a));
 	} else if (result == -EBUSY) {
 		a->retry_at_ns = now_ns + ATTACH_BLOCKED_RETRY_S * second_ns;
 		set_state(a, ATTACH_BLOCKED, error);
 	} else {
 		set_state(a, ATTACH_DEGRADED, error);
 	}
+}
+
+void attach_observed(struct attach *a, int result, const char *error)
+{
+	a->observe_refused = result < 0;
+	if (result < 0)
+		set_state(a, ATTACH_DEGRADED, error);
+	else
+		set_state(a, ATTACH_OBSERVING, "mode observe: what schedules here is measured, nothing is changed");
 }
 
 static unsigned int count_recent_ejections(struct attach *a, uint64_t now_ns)
@@ -191,6 +240,7 @@ static bool wants_attached(struct attach *a, uint64_t now_ns, uint64_t *ret_next
 {
 	switch (attach_mode(a)) {
 	case MODE_ACTIVE:
+	case MODE_PAUSED:
 		return true;
 	case MODE_AUTO:
 		if (a->wanted)
@@ -205,6 +255,14 @@ static bool wants_attached(struct attach *a, uint64_t now_ns, uint64_t *ret_next
 	}
 }
 
+/* ATTACHED, OBSERVING or DETACHED: where the mode in force wants to be. */
+static enum attach_state wanted_state(struct attach *a, uint64_t now_ns, uint64_t *ret_next_ns)
+{
+	if (attach_mode(a) == MODE_OBSERVE)
+		return ATTACH_OBSERVING;
+	return wants_attached(a, now_ns, ret_next_ns) ? ATTACH_ATTACHED : ATTACH_DETACHED;
+}
+
 static void earlier(uint64_t *next_ns, uint64_t at_ns)
 {
 	if (at_ns && (!*next_ns || at_ns < *next_ns))
@@ -217,29 +275,39 @@ static void explain_detached(struct attach *a)
 		set_state(a, strcmp(a->hold.reason, "ejections") == 0 ? ATTACH_DEGRADED : ATTACH_HELD,
 			  a->hold.message);
 	else if (attach_mode(a) == MODE_AUTO)
-		set_state(a, ATTACH_DETACHED, "no cgroup has a class other than normal; `schedctl class set` starts it");
+		set_state(a, ATTACH_DETACHED,
+			  "no cgroup has a class other than normal, and there is no lease; `schedctl class set` starts it");
 	else
 		set_state(a, ATTACH_DETACHED, "mode detached in the configuration");
 }
 
 enum attach_action attach_step(struct attach *a, uint64_t now_ns, uint64_t *ret_next_ns)
 {
+	enum attach_state want;
 	uint64_t next_ns = 0;
-	bool want;
 
 	end_timed_mode(a, now_ns);
-	want = wants_attached(a, now_ns, &next_ns);
+	want = wanted_state(a, now_ns, &next_ns);
 	earlier(&next_ns, a->hold.until_boottime_ns);
 	*ret_next_ns = next_ns;
 	if (a->state == ATTACH_UNSUPPORTED || a->state == ATTACH_STOPPING)
 		return ATTACH_NOTHING;
-	if (a->state == ATTACH_ATTACHED)
-		return want ? ATTACH_NOTHING : ATTACH_DO_DETACH;
-	if (!want) {
+	if (is_in_place(a->state)) {
+		if (a->state != want)
+			return ATTACH_DO_DETACH;
+		if (want == ATTACH_ATTACHED)
+			set_state(a, ATTACH_ATTACHED, attached_reason(a));
+		return ATTACH_NOTHING;
+	}
+	if (want == ATTACH_DETACHED) {
+		a->observe_refused = false;
 		explain_detached(a);
 		return ATTACH_NOTHING;
 	}
-	if (a->state == ATTACH_DEGRADED)
+	/* What the kernel did to our scheduler is no reason not to look at its own. */
+	if (want == ATTACH_OBSERVING)
+		return a->observe_refused ? ATTACH_NOTHING : ATTACH_DO_OBSERVE;
+	if (a->state == ATTACH_DEGRADED && !a->observe_refused)
 		return ATTACH_NOTHING;
 	if (a->retry_at_ns > now_ns) {
 		earlier(ret_next_ns, a->retry_at_ns);

@@ -21,6 +21,7 @@ enum attach_state {
 	ATTACH_STARTING,
 	ATTACH_DETACHED,     /* nothing asks for it, or mode detached in the configuration */
 	ATTACH_ATTACHED,
+	ATTACH_OBSERVING,    /* measures the scheduler in force, changes nothing */
 	ATTACH_BACKOFF,      /* thrown out, will try again */
 	ATTACH_HELD,         /* SysRq-S or mode detached: until another mode is named */
 	ATTACH_DEGRADED,     /* thrown out three times, or refused by the kernel */
@@ -31,7 +32,8 @@ enum attach_state {
 };
 const char *attach_state_name(enum attach_state state);
 
-enum attach_action { ATTACH_NOTHING, ATTACH_DO_ATTACH, ATTACH_DO_DETACH };
+/* Detach ends observing too; what comes instead is the next action. */
+enum attach_action { ATTACH_NOTHING, ATTACH_DO_ATTACH, ATTACH_DO_DETACH, ATTACH_DO_OBSERVE };
 
 enum {
 	ATTACH_LINGER_S = 60,         /* auto: detached so long after the last class */
@@ -47,7 +49,8 @@ struct attach {
 	struct store_hold hold;       /* what is written to the runtime directory */
 	bool hold_changed;            /* to be saved before anything else happens */
 	bool supported;
-	bool wanted;                  /* a class asks for it */
+	bool wanted;                  /* a class or a lease asks for it */
+	bool observe_refused;         /* by the kernel: not asked again until a mode is named */
 	uint64_t unwanted_since_ns;   /* 0 = still wanted, or never was */
 	uint64_t retry_at_ns;
 };
@@ -58,6 +61,9 @@ void attach_init(struct attach *a, enum schedd_mode configured, const struct sto
 /* The mode in force: a hold beats a call, a call beats the configuration. */
 enum schedd_mode attach_mode(const struct attach *a);
 
+/* Mode paused: attached as in mode active, but every CPU keeps its owner. */
+bool attach_is_paused(const struct attach *a);
+
 void attach_set_configured(struct attach *a, enum schedd_mode mode);
 void attach_set_supported(struct attach *a, bool supported, const char *reason);
 void attach_set_wanted(struct attach *a, bool wanted, uint64_t now_ns);
@@ -67,6 +73,9 @@ void attach_set_mode(struct attach *a, enum schedd_mode mode, uint64_t for_ns, u
 
 /* The result of ATTACH_DO_ATTACH: 0, -EBUSY (another scheduler) or the kernel's refusal. */
 void attach_done(struct attach *a, int result, const char *error, uint64_t now_ns);
+
+/* The result of ATTACH_DO_OBSERVE: 0 or the kernel's refusal. */
+void attach_observed(struct attach *a, int result, const char *error);
 
 /* The kernel removed us. */
 void attach_exited(struct attach *a, const struct sched_exit *e, uint64_t now_ns, uint64_t realtime_ns);

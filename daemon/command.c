@@ -43,6 +43,12 @@ static const struct {
 	[COMMAND_EXPLAIN_TARGET] = { .run = run_explain_target },
 	[COMMAND_LIST_CGROUPS] = { .run = run_list_cgroups },
 	[COMMAND_GET_PLAN] = { .run = run_get_plan },
+	[COMMAND_GRANT_CORES] = { .change = &grant_cores_ops },
+	[COMMAND_REASSIGN_CORES] = { .change = &reassign_cores_ops },
+	[COMMAND_RENEW_LEASE] = { .change = &renew_lease_ops },
+	[COMMAND_RELEASE_LEASE] = { .change = &release_lease_ops },
+	[COMMAND_LIST_LEASES] = { .run = run_list_leases },
+	[COMMAND_WATCH_EVENTS] = { .run = run_watch_events },
 };
 _Static_assert(ARRAY_SIZE(commands) == NR_COMMANDS, "every command can be run");
 
@@ -56,7 +62,7 @@ static enum command_status fail_role(struct reply *reply, const struct command *
 			  names[cmd->caller.role]);
 }
 
-static void init_strings(struct reply *reply)
+void reply_init(struct reply *reply)
 {
 	reply->message = reply->message ?: "";
 	reply->error_reason = reply->error_reason ?: "";
@@ -77,7 +83,7 @@ void command_run(struct command_env *env, const struct command *cmd, struct repl
 {
 	struct call c = { .env = env, .cmd = cmd, .reply = reply };
 
-	init_strings(reply);
+	reply_init(reply);
 	c.class_name = class_name_canonical(cmd->class_name ?: "");
 	if ((unsigned int)cmd->type < NR_COMMANDS)
 		dispatch(&c);

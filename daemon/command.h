@@ -17,6 +17,7 @@
 
 #include "daemon/base/arena.h"
 #include "daemon/class.h"
+#include "daemon/command_event.h"
 
 enum command_type {
 	COMMAND_GET_STATUS,
@@ -34,6 +35,12 @@ enum command_type {
 	COMMAND_EXPLAIN_TARGET,
 	COMMAND_LIST_CGROUPS,
 	COMMAND_GET_PLAN,
+	COMMAND_GRANT_CORES,
+	COMMAND_REASSIGN_CORES,
+	COMMAND_RENEW_LEASE,
+	COMMAND_RELEASE_LEASE,
+	COMMAND_LIST_LEASES,
+	COMMAND_WATCH_EVENTS,
 	NR_COMMANDS,
 };
 
@@ -90,6 +97,9 @@ enum schedd_mode { MODE_UNSET = 0, MODE_AUTO, MODE_ACTIVE, MODE_OBSERVE, MODE_PA
 const char *mode_name(enum schedd_mode mode);
 int mode_parse(const char *s, enum schedd_mode *ret_mode); /* -EINVAL */
 
+/* How long a call that orders CPUs waits; numbers of WaitFor, 0 = it does not ask. */
+enum lease_wait { LEASE_WAIT_NONE = 0, LEASE_WAIT_ACCEPTED = 1, LEASE_WAIT_OWNED = 2, LEASE_WAIT_RUNNING = 3 };
+
 struct command {
 	enum command_type type;
 	struct command_caller caller;
@@ -111,6 +121,16 @@ struct command {
 	uint32_t page_size;       /* 1..1000, defaulted by the API */
 	const char *page_token;   /* "" = first page */
 	bool full_view;           /* GET_PLAN */
+	/* leases */
+	const char *from_class_name;      /* REASSIGN_CORES: canonical name */
+	const char *lease_id;
+	uint32_t cpus, min_cpus;
+	bool has_numa_node;
+	uint32_t numa_node;
+	enum lease_wait wait_for;
+	bool allow_missing;
+	uint64_t age_ns;          /* since the call arrived */
+	struct command_watch watch;       /* WATCH_EVENTS */
 };
 
 /* ---------- views: what replies are made of ---------- */
@@ -173,6 +193,33 @@ struct assignment_view {
 	uint64_t config_generation;
 };
 
+enum lease_state {                /* Lease.State */
+	LEASE_UNSET = 0,
+	LEASE_ACCEPTED = 1,
+	LEASE_OWNED = 2,
+	LEASE_RUNNING = 3,
+	LEASE_PARTIAL = 4,
+	LEASE_RELEASED = 5,
+	LEASE_EXPIRED = 6,
+};
+
+struct lease_view {
+	const char *id, *class_name;
+	const char *from_class_name;      /* "" for a grant */
+	uint32_t requested_cpus, granted_cpus;
+	uint32_t *cpu_ids;
+	size_t nr_cpu_ids;
+	enum lease_state state;
+	uid_t actor_uid;
+	pid_t actor_pid;
+	const char *actor_comm;
+	const char *reason;
+	uint64_t create_realtime_ns, expire_realtime_ns;
+	bool was_owned, was_running;      /* whether the next two say something */
+	uint64_t owned_after_ns, running_after_ns;
+	uint64_t plan_generation, config_generation;
+};
+
 struct feature_view {
 	const char *name, *detail;
 	bool present;
@@ -180,7 +227,7 @@ struct feature_view {
 
 struct status_view {
 	const char *mode;         /* wanted: auto, active, ... */
-	const char *state;        /* attached, detached, held, degraded, unsupported, starting, stopping */
+	const char *state;        /* attached, observing, detached, held, degraded, unsupported, starting, stopping */
 	const char *state_reason; /* one sentence */
 	const char *hold_reason;  /* "" or SysRq, detached, ejections */
 	uint64_t hold_until_realtime_ns;  /* 0 = no end */
@@ -222,7 +269,8 @@ struct plan_class_view {
 struct plan_cpu_view {
 	uint32_t cpu_id, core_id, llc_id, numa_node;
 	const char *owner_class_name, *holder_class_name; /* "" = nobody, idle */
-	int exclusion;            /* Plan.Exclusion: 1 none, 2 offline */
+	int exclusion;            /* Plan.Exclusion: 1 none, 2 offline, 5 private to a cpuset, 6 isolated */
+	const char *lease_id;     /* "" = none */
 };
 
 struct plan_view {
@@ -236,6 +284,15 @@ struct plan_view {
 
 struct detail_view {          /* google.rpc.BadRequest.FieldViolation, or a candidate */
 	const char *field, *description;
+};
+
+/*
+ * What an answer waits for: the order is done and stored, and the caller wants
+ * to know when its CPUs are there.  command_resume() gives the answer.
+ */
+struct command_wait {
+	enum lease_wait wait_for;         /* above LEASE_WAIT_ACCEPTED, else nothing is waited for */
+	char lease_id[40];
 };
 
 struct reply {
@@ -255,12 +312,23 @@ struct reply {
 	struct decision_view *decisions;
 	size_t nr_decisions;
 	struct plan_view plan;
+	struct lease_view *leases;        /* one for GRANT/REASSIGN/RENEW/RELEASE */
+	size_t nr_leases;
+	struct command_wait wait;         /* not to be answered yet */
+	struct event_stream *stream;      /* WATCH_EVENTS: taken by whoever ran it, who frees it */
 	struct arena arena;
 };
 
 /* Implemented by daemon/command.c; env is the daemon's (see command_env.h). */
 struct command_env;
 void command_run(struct command_env *env, const struct command *cmd, struct reply *reply);
+
+/*
+ * Whether a reply that waits can be given, which then is in *reply: the lease is
+ * where it is waited for, has ended, or deadline_passed gives up on it.
+ */
+bool command_resume(struct command_env *env, const struct command_wait *wait, bool deadline_passed,
+		    struct reply *reply);
 
 /* The role a command needs: view for reads, assign for classes of cgroups, admin for the rest. */
 enum command_role command_needs_role(enum command_type type);

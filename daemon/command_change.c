@@ -155,13 +155,9 @@ static enum command_status prepare_mode(struct call *c)
 {
 	const struct command *cmd = c->cmd;
 
-	if (cmd->mode == MODE_OBSERVE || cmd->mode == MODE_PAUSED)
-		return reply_fail(c->reply, COMMAND_UNIMPLEMENTED, REASON(NOT_SUPPORTED_YET),
-				  "mode %s is not supported yet by this version; there are auto, active and detached",
-				  mode_name(cmd->mode));
 	if (cmd->mode <= MODE_UNSET || cmd->mode >= NR_MODES)
 		return reply_fail(c->reply, COMMAND_INVALID_ARGUMENT, REASON(INVALID_VALUE),
-				  "mode must be auto, active or detached");
+				  "mode must be auto, active, observe, paused or detached");
 	if (cmd->has_hold_for && (!cmd->hold_for_ns || cmd->hold_for_ns > INT64_MAX))
 		return reply_fail(c->reply, COMMAND_INVALID_ARGUMENT, REASON(INVALID_VALUE),
 				  "hold_for must be more than 0; leave it out for a mode without end");

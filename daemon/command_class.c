@@ -118,6 +118,10 @@ static void add_users(struct call *c)
 	for (size_t i = 0; i < s->nr_rules; i++)
 		if (strcmp(s->rules[i].class_name, c->class_name) == 0)
 			reply_add_detail(c->reply, "rule", s->rules[i].origin);
+	for (size_t i = 0; i < s->nr_leases; i++)
+		if (strcmp(s->leases[i].class_name, c->class_name) == 0 ||
+		    strcmp(s->leases[i].from_class_name, c->class_name) == 0)
+			reply_add_detail(c->reply, "lease", s->leases[i].id);
 }
 
 static const char *refusal_of(struct call *c)

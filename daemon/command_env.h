@@ -33,6 +33,12 @@ struct command_ops {
 	void (*fill_plan)(void *ctx, bool full, struct reply *reply);
 	/* held_cpus, owned_cpus and conditions of a class; may leave them empty. */
 	void (*fill_class)(void *ctx, unsigned int class_idx, struct class_view *view, struct reply *reply);
+	/* May CPUs be ordered now?  -EPERM: not in this mode; -EOPNOTSUPP: this machine cannot; text in error. */
+	int (*can_lease)(void *ctx, char *error, size_t error_size);
+	/* Looks how far the leases are, in the model. */
+	void (*update_leases)(void *ctx);
+	/* cpu_ids of a lease; may leave them empty. */
+	void (*fill_lease)(void *ctx, const struct state_lease *lease, struct lease_view *view, struct reply *reply);
 };
 
 struct command_env {
@@ -41,6 +47,7 @@ struct command_env {
 	void *ctx;
 	uint64_t (*realtime_ns)(void *ctx);
 	uint64_t (*boottime_ns)(void *ctx);
+	struct events *events;            /* NULL: none are kept */
 };
 
 #endif

@@ -46,10 +46,20 @@ enum command_status run_list_assignments(struct call *c);
 enum command_status run_explain_target(struct call *c);
 enum command_status run_list_cgroups(struct call *c);
 
+/* command_watch.c */
+enum command_status run_watch_events(struct call *c);
+
 /* command_change.c */
 extern const struct change_ops set_mode_ops;
 enum command_status run_change(struct call *c, const struct change_ops *ops);
 enum command_status run_reload_config(struct call *c);
+
+/* command_lease.c */
+extern const struct change_ops grant_cores_ops, reassign_cores_ops, renew_lease_ops, release_lease_ops;
+enum command_status run_list_leases(struct call *c);
+
+/* command.c */
+void reply_init(struct reply *reply); /* strings are never NULL */
 
 /* command_target.c */
 enum command_status call_resolve_target(struct call *c);

@@ -23,7 +23,7 @@
 	X(ETAG_STALE, "the class was changed since the etag was read")                            \
 	X(CLASS_NOT_FOUND, "no class of that name")                                               \
 	X(CLASS_EXISTS, "must_not_exist, and there is such a class")                              \
-	X(CLASS_IN_USE, "assignments or rules name the class")                                    \
+	X(CLASS_IN_USE, "assignments, rules or leases name the class")                            \
 	X(CLASS_BUILTIN, "a built-in class cannot be deleted")                                    \
 	X(CLASS_FROM_CONFIG, "the class belongs to the configuration files")                      \
 	X(CLASS_FROM_API, "the class was made by a call: there is no configuration to go back to") \
@@ -39,8 +39,15 @@
 	X(OTHER_SCHEDULER, "another sched_ext scheduler is loaded")                               \
 	X(MODE_REFUSED, "the mode cannot be reached")                                             \
 	X(CONFIG_UNREADABLE, "the configuration could not be read")                               \
+	X(LEASE_NOT_FOUND, "no such lease, or it has ended")                                      \
+	X(TOO_MANY_LEASES, "as many leases as leases.max allows")                                 \
+	X(CPUS_TAKEN, "guarantees, leases and the floor leave fewer CPUs than asked for")         \
+	X(MODE_GIVES_NO_CPUS, "in the mode in force no CPUs can be ordered")                      \
+	X(WAIT_DEADLINE, "the deadline passed while the call waited; what it ordered is in force") \
 	X(STATE_NOT_SAVED, "the change could not be stored or applied, and was undone")           \
 	X(OUT_OF_MEMORY, "no memory for the change or its answer")                                \
+	X(EVENTS_GONE, "the events after that sequence are not kept, or not yet there")           \
+	X(TOO_MANY_WATCHERS, "all watches of events are in use")                                  \
 	X(UNKNOWN_COMMAND, "no such call")
 
 enum command_reason {

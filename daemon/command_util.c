@@ -28,6 +28,12 @@ static const struct {
 	[COMMAND_EXPLAIN_TARGET] = { "ExplainTarget", ROLE_VIEW },
 	[COMMAND_LIST_CGROUPS] = { "ListCgroups", ROLE_VIEW },
 	[COMMAND_GET_PLAN] = { "GetPlan", ROLE_VIEW },
+	[COMMAND_GRANT_CORES] = { "GrantCores", ROLE_ASSIGN },
+	[COMMAND_REASSIGN_CORES] = { "ReassignCores", ROLE_ASSIGN },
+	[COMMAND_RENEW_LEASE] = { "RenewLease", ROLE_ASSIGN },
+	[COMMAND_RELEASE_LEASE] = { "ReleaseLease", ROLE_ASSIGN },
+	[COMMAND_LIST_LEASES] = { "ListLeases", ROLE_VIEW },
+	[COMMAND_WATCH_EVENTS] = { "WatchEvents", ROLE_VIEW },
 };
 _Static_assert(ARRAY_SIZE(command_infos) == NR_COMMANDS, "every command has a name and a role");
 
@@ -76,6 +82,8 @@ static void drop_views(struct reply *reply)
 	reply->nr_classes = 0;
 	reply->nr_assignments = 0;
 	reply->nr_decisions = 0;
+	reply->nr_leases = 0;
+	reply->wait.wait_for = LEASE_WAIT_NONE;
 	reply->next_page_token = "";
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* command_view.c - the model as replies show it */
-#include <inttypes.h>
-#include <string.h>
-
 #include "daemon/base/str.h"
 #include "daemon/command_private.h"
 
@@ -35,19 +32,12 @@ enum command_status reply_no_memory(struct reply *reply)
 			  "no memory for this call; nothing was changed; try again later");
 }
 
-/* The revision alone would repeat after a restart, the settings alone after two changes. */
 const char *class_etag(struct reply *reply, const struct state_class *c)
 {
-	const struct class_settings *e = &c->effective;
-	const uint64_t words[] = { e->kind, e->guarantee_cpus, e->burst_cpus, e->lend, e->slice_ns, e->quantum_ns, e->weight,
-				   e->exclusive_smt, e->congestion_ns, e->wakeup_target_ns, c->override.set, c->config.set };
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	char etag[32];
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		h = (h ^ words[i]) * UINT64_C(0x100000001b3);
-	for (const char *p = e->policy; *p; p++)
-		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	return arena_printf(&reply->arena, "%" PRIx64 "-%08" PRIx32, c->revision, (uint32_t)(h ^ h >> 32)) ?: "";
+	state_class_etag(c, etag, sizeof(etag));
+	return reply_text(reply, etag);
 }
 
 void view_class(struct call *c, int slot, struct class_view *ret_view)

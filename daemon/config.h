@@ -28,15 +28,24 @@ struct config_error {
 
 struct config {
 	/* scheduler: */
-	enum schedd_mode mode;            /* auto, active, detached; others: not supported yet */
+	enum schedd_mode mode;            /* never MODE_UNSET */
 	uint64_t alive_max_ns;
 	uint64_t watchdog_ns;
 	bool unsupported_stay;            /* unsupported: exit | stay */
+	/* allocator: */
+	const char *policy;               /* of alloc_policy_find() */
+	uint64_t interval_ns;
+	int poll_cpu;                     /* -1 = none: on a timer */
+	uint64_t congestion_ns;           /* of latency-critical classes that do not name their own */
+	uint64_t park_ns;
 	/* classes:, rules: */
 	struct state_config_class *classes;
 	size_t nr_classes;
 	struct cgroup_rule *rules;
 	size_t nr_rules;
+	/* leases: */
+	uint64_t lease_ttl_max_ns;
+	uint32_t lease_max;
 	/* api: */
 	mode_t socket_mode;
 	const char *group;

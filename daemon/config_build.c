@@ -77,6 +77,8 @@ static int build_scalar(const struct builder *w, const struct config_schema_key 
 	if (!expect_value(w, node, key->help, key->path, &r))
 		return r;
 	r = key->set(w->b->config, node->text);
+	if (r == 0 && strcmp(key->path, "allocator.interval") == 0)
+		w->b->interval_place = place;
 	if (r == 0 || r == -ENOMEM)
 		return r;
 	if (r == -EOPNOTSUPP)
@@ -318,7 +320,8 @@ static const struct {
 } sections[] = {
 	{ "scheduler", CONFIG_NODE_MAP, build_section }, { "classes", CONFIG_NODE_MAP, build_classes },
 	{ "rules", CONFIG_NODE_LIST, build_rules },	 { "api", CONFIG_NODE_MAP, build_section },
-	{ "metrics", CONFIG_NODE_MAP, build_section },
+	{ "metrics", CONFIG_NODE_MAP, build_section },	 { "leases", CONFIG_NODE_MAP, build_section },
+	{ "allocator", CONFIG_NODE_MAP, build_section },
 };
 
 static int build_top(const struct builder *w, const struct config_node *node)

@@ -7,6 +7,8 @@
 #include "daemon/class.h"
 #include "daemon/config_private.h"
 
+#define LEAST_TIMER_INTERVAL_NS UINT64_C(100000)
+
 /* Built-in classes have the kind of their name, whether a file says so or not. */
 static int finish_kind(struct config_build *b, struct config_class_draft *draft)
 {
@@ -93,9 +95,22 @@ static int finish_rules(struct config_build *b)
 	return r;
 }
 
+/* On a timer each step costs a wake-up: faster than this it would cost more than it could give. */
+static int finish_interval(struct config_build *b)
+{
+	const struct config *c = b->config;
+
+	if (c->poll_cpu >= 0 || c->interval_ns >= LEAST_TIMER_INTERVAL_NS)
+		return 0;
+	return config_report(b->config, &b->interval_place, "allocator.interval", "",
+			     "below 100us needs a CPU of its own: set allocator.poll_cpu too");
+}
+
 int config_build_finish(struct config_build *b)
 {
 	int r = finish_classes(b);
 
-	return r < 0 ? r : finish_rules(b);
+	if (r == 0)
+		r = finish_rules(b);
+	return r < 0 ? r : finish_interval(b);
 }

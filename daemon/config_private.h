@@ -41,6 +41,7 @@ struct config_build {
 	size_t nr_classes, nr_own_classes;
 	struct config_rule_draft *rules, **rules_tail;
 	size_t nr_rules;
+	struct config_place interval_place; /* where allocator.interval was last set */
 	int read_error;                   /* first -errno of reading a file */
 };
 

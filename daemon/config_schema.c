@@ -7,43 +7,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "daemon/alloc.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/str.h"
 #include "daemon/class.h"
 
+#define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
 
-static const struct {
-	enum schedd_mode mode;
-	const char *name;
-	bool later;
-} modes[] = {
-	{ MODE_AUTO, "auto", false },      { MODE_ACTIVE, "active", false }, { MODE_DETACHED, "detached", false },
-	{ MODE_OBSERVE, "observe", true }, { MODE_PAUSED, "paused", true },
-};
-
 static int set_mode(struct config *c, const char *value)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		if (!strcmp(modes[i].name, value)) {
-			if (modes[i].later)
-				return -EOPNOTSUPP;
-			c->mode = modes[i].mode;
-			return 0;
-		}
-	return -EINVAL;
+	return mode_parse(value, &c->mode);
 }
 
 static void get_mode(const struct config *c, char *dst, size_t size)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		if (modes[i].mode == c->mode)
-			snprintf(dst, size, "%s", modes[i].name);
+	snprintf(dst, size, "%s", mode_name(c->mode));
 }
 
 static int set_alive(struct config *c, const char *value)
@@ -94,6 +74,123 @@ static int set_unsupported(struct config *c, const char *value)
 static void get_unsupported(const struct config *c, char *dst, size_t size)
 {
 	snprintf(dst, size, "%s", c->unsupported_stay ? "stay" : "exit");
+}
+
+static int set_policy(struct config *c, const char *value)
+{
+	const struct alloc_policy *policy = alloc_policy_find(value);
+
+	if (!policy)
+		return -EINVAL;
+	c->policy = policy->name;
+	return 0;
+}
+
+static void get_policy(const struct config *c, char *dst, size_t size)
+{
+	snprintf(dst, size, "%s", c->policy);
+}
+
+static int set_duration(const char *value, uint64_t least_ns, uint64_t most_ns, uint64_t *ret_ns)
+{
+	uint64_t ns;
+	int r = str_parse_duration_ns(value, &ns);
+
+	if (r < 0)
+		return r;
+	if (ns < least_ns || ns > most_ns)
+		return -ERANGE;
+	*ret_ns = ns;
+	return 0;
+}
+
+static int set_interval(struct config *c, const char *value)
+{
+	return set_duration(value, 5 * NS_PER_US, NS_PER_S, &c->interval_ns);
+}
+
+static void get_interval(const struct config *c, char *dst, size_t size)
+{
+	str_format_duration_ns(dst, size, c->interval_ns);
+}
+
+static int set_poll_cpu(struct config *c, const char *value)
+{
+	uint64_t cpu;
+	int r;
+
+	if (!strcmp(value, "none")) {
+		c->poll_cpu = -1;
+		return 0;
+	}
+	r = str_parse_u64(value, SCHEDD_MAX_CPUS - 1, &cpu);
+	if (r == 0)
+		c->poll_cpu = (int)cpu;
+	return r;
+}
+
+static void get_poll_cpu(const struct config *c, char *dst, size_t size)
+{
+	if (c->poll_cpu < 0)
+		snprintf(dst, size, "none");
+	else
+		snprintf(dst, size, "%d", c->poll_cpu);
+}
+
+static int set_congestion(struct config *c, const char *value)
+{
+	return set_duration(value, NS_PER_US, NS_PER_S, &c->congestion_ns);
+}
+
+static void get_congestion(const struct config *c, char *dst, size_t size)
+{
+	str_format_duration_ns(dst, size, c->congestion_ns);
+}
+
+static int set_park(struct config *c, const char *value)
+{
+	return set_duration(value, NS_PER_US, NS_PER_S, &c->park_ns);
+}
+
+static void get_park(const struct config *c, char *dst, size_t size)
+{
+	str_format_duration_ns(dst, size, c->park_ns);
+}
+
+static int set_lease_ttl(struct config *c, const char *value)
+{
+	uint64_t ns;
+	int r = str_parse_duration_ns(value, &ns);
+
+	if (r < 0)
+		return r;
+	if (ns < NS_PER_S || ns > STATE_LEASE_TTL_MAX_S * NS_PER_S)
+		return -ERANGE;
+	c->lease_ttl_max_ns = ns;
+	return 0;
+}
+
+static void get_lease_ttl(const struct config *c, char *dst, size_t size)
+{
+	str_format_duration_ns(dst, size, c->lease_ttl_max_ns);
+}
+
+static int set_lease_max(struct config *c, const char *value)
+{
+	uint64_t n;
+	int r = str_parse_u64(value, STATE_MAX_LEASES, &n);
+
+	if (r < 0)
+		return r;
+	if (!n)
+		return -ERANGE;
+	c->lease_max = (uint32_t)n;
+	return 0;
+}
+
+static void get_lease_max(const struct config *c, char *dst, size_t size)
+{
+	snprintf(dst, size, "%" PRIu32, c->lease_max);
 }
 
 static int set_socket_mode(struct config *c, const char *value)
@@ -196,24 +293,31 @@ static void get_max_series(const struct config *c, char *dst, size_t size)
 }
 
 const struct config_schema_key config_schema_keys[] = {
-	{ "scheduler.mode", "auto", "auto, active or detached", set_mode, get_mode },
+	{ "scheduler.mode", "auto", "auto, active, observe, paused or detached", set_mode, get_mode },
 	{ "scheduler.alive_ms", "100", "a whole number of milliseconds, 10 to 60000, or 0 (never judged)", set_alive,
 	  get_alive },
 	{ "scheduler.watchdog", "30s", "a duration from 1s to 30s in whole milliseconds", set_watchdog, get_watchdog },
 	{ "scheduler.unsupported", "exit", "exit or stay", set_unsupported, get_unsupported },
+	{ "allocator.policy", "shenango", "shenango, static or utilisation", set_policy, get_policy },
+	{ "allocator.interval", "1ms", "a duration from 100us to 1s, with poll_cpu from 5us", set_interval, get_interval },
+	{ "allocator.poll_cpu", "none", "the number of a CPU, or none", set_poll_cpu, get_poll_cpu },
+	{ "allocator.congestion", "10us", "a duration from 1us to 1s", set_congestion, get_congestion },
+	{ "allocator.park", "50us", "a duration from 1us to 1s", set_park, get_park },
 	{ "api.socket_mode", "0660", "an octal mode from 0600 to 0666 without execute bits, for example 0660",
 	  set_socket_mode, get_socket_mode },
 	{ "api.group", "schedd", "the name of a group, or \"\" for none", set_group, get_group },
 	{ "metrics.listen", "127.0.0.1:9770", "address:port as 127.0.0.1:9770, [::1]:9770 or :9770, or \"\" for off",
 	  set_listen, get_listen },
 	{ "metrics.max_series", "200", "a whole number, 0 to 100000", set_max_series, get_max_series },
+	{ "leases.max_ttl", "24h", "a duration from 1s to 24h", set_lease_ttl, get_lease_ttl },
+	{ "leases.max", "1024", "a whole number, 1 to 1024", set_lease_max, get_lease_max },
 };
 const size_t config_schema_nr_keys = ARRAY_SIZE(config_schema_keys);
 
 static const char *const rule_paths[] = { "rules[].cgroup", "rules[].class" };
 
 const char *const config_schema_later[] = {
-	"scheduler.fallback", "allocator", "ceilings", "leases", "access", "kubernetes", "match", "reload", "ready_states",
+	"scheduler.fallback", "allocator.grace", "ceilings", "access", "kubernetes", "match", "reload", "ready_states",
 	"rules[].unit", "rules[].pod", "rules[].container",
 	"api.listen", "api.tls_cert", "api.tls_key", "api.tls_client_ca", "api.read",
 	"metrics.per_cgroup",

@@ -25,7 +25,13 @@ static void run_command(void *ctx, const struct command *cmd, struct reply *repl
 {
 	struct daemon *d = ctx;
 
+	daemon_begin_cause(d, cmd);
 	command_run(&d->env, cmd, reply);
+	daemon_announce(d);
+	daemon_end_cause(d);
+	daemon_count_lease_request(d, cmd, reply);
+	if (reply->wait.wait_for)
+		daemon_leases_watch(d);
 	/* Attaching takes a while: the answer goes out first. */
 	sd_event_source_set_enabled(d->reconsider, SD_EVENT_ONESHOT);
 }
@@ -34,7 +40,8 @@ static bool scheduler_serving(void *ctx)
 {
 	const struct daemon *d = ctx;
 
-	return d->attach.state == ATTACH_ATTACHED || d->attach.state == ATTACH_DETACHED;
+	return d->attach.state == ATTACH_ATTACHED || d->attach.state == ATTACH_DETACHED ||
+	       d->attach.state == ATTACH_OBSERVING;
 }
 
 static gid_t admin_group(void *ctx)
@@ -47,8 +54,11 @@ static gid_t admin_group(void *ctx)
 
 static const struct api_server_ops api_ops = {
 	.run = run_command,
+	.resume = daemon_resume,
 	.scheduler_serving = scheduler_serving,
 	.admin_group = admin_group,
+	.next_event = daemon_next_event,
+	.close_events = daemon_close_events,
 };
 
 static bool http_healthy(void *ctx, char *text, size_t size)
@@ -118,6 +128,8 @@ static int start_loop(struct daemon *d)
 		r = sd_event_source_set_priority(d->reconsider, SD_EVENT_PRIORITY_IDLE);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(d->reconsider, SD_EVENT_OFF);
+	if (r >= 0)
+		r = daemon_start_leases(d);
 	return r < 0 ? log_error_errno(r, "cannot make the event loop") : 0;
 }
 
@@ -146,13 +158,15 @@ static int start_model(struct daemon *d)
 	if (r < 0)
 		return log_error_errno(r, "cannot make the model");
 	d->tree = d->state->tree;
+	d->state->nr_numa_nodes = d->topo.nr_nodes;
 	return daemon_load_config(d);
 }
 
 static int check_kernel(struct daemon *d, int *ret_exit_code)
 {
 	sched_probe(&d->probe);
-	if (d->probe.other[0]) {
+	/* Who only observes takes nobody's place. */
+	if (d->probe.other[0] && attach_mode(&d->attach) != MODE_OBSERVE) {
 		*ret_exit_code = EXIT_OTHER_SCHEDULER;
 		return log_error_errno(EBUSY, "the scheduler %s is loaded already; stop it, then start schedd", d->probe.other);
 	}
@@ -181,7 +195,8 @@ static int restore(struct daemon *d)
 	attach_init(&d->attach, d->config->mode, r == 0 ? &hold : NULL);
 	r = store_load_state(d->options.state_dir, d->state, d->boot_id, clock_ns(CLOCK_BOOTTIME), &skipped, &aside);
 	if (r == -EUCLEAN) {
-		log_error("the state file was damaged and is now %s; assignments made by calls are lost", aside ?: "?");
+		log_error("the state file was damaged and is now %s; assignments and leases made by calls are lost",
+			  aside ?: "?");
 		daemon_set_condition(d, CONDITION_STATE_STORED, 2, "Damaged", "the state file was damaged and is now %s",
 				     aside ?: "?");
 		return 0;
@@ -255,7 +270,12 @@ static int start(struct daemon *d, int *ret_exit_code)
 	if (r < 0)
 		return r;
 	finish_scan(d);
-	r = start_services(d);
+	r = daemon_start_events(d);
+	if (r < 0)
+		return log_error_errno(r, "cannot make room for events");
+	r = daemon_start_reach(d);
+	if (r == 0)
+		r = start_services(d);
 	if (r < 0)
 		return r;
 	threads_privilege_self();
@@ -304,12 +324,17 @@ void daemon_free(struct daemon *d)
 		daemon_stop_sched(d);
 	api_server_free(d->api, SHUTDOWN_GRACE_MS);
 	http_free(d->http);
+	daemon_stop_reach(d);
 	cgroup_watch_free(d->watch);
 	sd_event_source_unref(d->reconsider);
 	sd_event_source_unref(d->deadline);
 	sd_event_source_unref(d->exit_poll);
 	sd_event_source_unref(d->watchdog);
+	sd_event_source_unref(d->lease_tell);
+	sd_event_source_unref(d->lease_look);
 	sd_event_unref(d->event);
+	announce_free(&d->announce);
+	events_free(d->events);
 	state_free(d->state);
 	config_free(d->config);
 	if (d->lock_fd >= 0)

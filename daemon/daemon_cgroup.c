@@ -56,7 +56,11 @@ static void apply_and_log(struct daemon *d, struct cgroup_node *node)
 
 static void class_changed(void *ctx, struct cgroup_node *node)
 {
-	apply_and_log(ctx, node);
+	struct daemon *d = ctx;
+
+	daemon_class_moved(d, node);
+	apply_and_log(d, node);
+	announce_note(&d->announce, node);
 }
 
 void daemon_classify(struct daemon *d, struct cgroup_node *node)
@@ -105,6 +109,7 @@ static void on_added(void *ctx, struct cgroup_node *node)
 		return; /* the first scan classifies all at once */
 	bound = state_cgroup_added(d->state, node);
 	daemon_classify(d, node);
+	daemon_announce_cgroup(d, node);
 	if (bound)
 		daemon_save_state(d);
 }
@@ -113,15 +118,27 @@ static void on_removing(void *ctx, struct cgroup_node *node)
 {
 	struct daemon *d = ctx;
 
+	daemon_forget_cpuset(d, node);
 	if (state_cgroup_removed(d->state, node->id))
 		daemon_save_state(d);
 }
 
-static const struct cgroup_watch_ops watch_ops = { .added = on_added, .removing = on_removing };
+static void on_written(void *ctx, struct cgroup_node *node, enum cgroup_file file)
+{
+	daemon_cgroup_written(ctx, node, file);
+}
+
+static const struct cgroup_watch_ops watch_ops = {
+	.added = on_added,
+	.removing = on_removing,
+	.written = on_written,
+};
 
 static int on_watch(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct daemon *d = userdata;
+	const struct cgroup_watch_stats *stats = cgroup_watch_get_stats(d->watch);
+	uint64_t before = stats->created + stats->removed;
 	bool more;
 	int r;
 
@@ -132,7 +149,9 @@ static int on_watch(sd_event_source *source, int fd, uint32_t events, void *user
 	r = cgroup_watch_process(d->watch, EVENTS_PER_TURN, &more);
 	if (r < 0)
 		log_error_errno(r, "cannot follow the cgroup tree below %s", d->cgroup_mount);
-	daemon_reconsider(d);
+	/* Most events are writes to attribute files, which change nothing that is decided there. */
+	if (stats->created + stats->removed != before)
+		daemon_reconsider(d);
 	return 0;
 }
 

@@ -151,25 +151,22 @@ static int commit(void *ctx, char *error, size_t error_size)
 	state_scale_guarantees(d->state);
 	r = daemon_apply_classes(d);
 	if (r == 0)
-		r = daemon_apply_plan(d);
+		daemon_apply_plan(d);
 	return r;
 }
 
 static int set_mode(void *ctx, enum schedd_mode mode, bool has_hold_for, uint64_t hold_for_ns,
 		    const struct command_caller *caller, char *error, size_t error_size)
 {
+	bool attaches = mode == MODE_ACTIVE || mode == MODE_PAUSED;
 	struct daemon *d = ctx;
 	char other[64] = "";
 
-	if (mode == MODE_OBSERVE || mode == MODE_PAUSED) {
-		snprintf(error, error_size, "mode %s is not supported yet by this version", mode_name(mode));
-		return -EOPNOTSUPP;
-	}
-	if (mode == MODE_ACTIVE && !d->attach.supported) {
+	if ((attaches || mode == MODE_OBSERVE) && !d->attach.supported) {
 		snprintf(error, error_size, "%s", d->attach.reason);
 		return -EOPNOTSUPP;
 	}
-	if (mode == MODE_ACTIVE && !d->sched)
+	if (attaches && !(d->sched && sched_is_attached(d->sched)))
 		sched_read_other(other, sizeof(other));
 	if (other[0]) {
 		snprintf(error, error_size, "the scheduler %s is loaded; stop it first", other);
@@ -219,6 +216,9 @@ static const struct command_ops command_ops = {
 	.fill_status = daemon_fill_status,
 	.fill_plan = daemon_fill_plan,
 	.fill_class = daemon_fill_class,
+	.can_lease = daemon_can_lease,
+	.update_leases = daemon_update_leases,
+	.fill_lease = daemon_fill_lease,
 };
 
 void daemon_start_commands(struct daemon *d)
@@ -229,5 +229,6 @@ void daemon_start_commands(struct daemon *d)
 		.ctx = d,
 		.realtime_ns = realtime_ns,
 		.boottime_ns = boottime_ns,
+		.events = d->events,
 	};
 }

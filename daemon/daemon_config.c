@@ -11,21 +11,28 @@
 #include "daemon/base/log.h"
 #include "daemon/daemon_private.h"
 
+/* NULL without memory. */
+static char *error_line(const struct config_error *e)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	config_error_print(e, f);
+	fclose(f);
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
 static void log_errors(const struct config *c)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t size;
-	FILE *f;
-
 	for (size_t i = 0; i < c->nr_errors; i++) {
-		f = open_memstream(&text, &size);
-		if (!f)
-			return;
-		config_error_print(&c->errors[i], f);
-		fclose(f);
-		text[strcspn(text, "\n")] = '\0';
-		log_error("%s", text);
-		free(TAKE_PTR(text));
+		_cleanup_free_ char *text = error_line(&c->errors[i]);
+
+		log_error("%s", text ?: "out of memory while describing an error");
 	}
 }
 
@@ -66,9 +73,13 @@ static int config_to_model(struct daemon *d, const struct config *c, char *error
 		return -ENOMEM;
 	}
 	r = state_set_config(d->state, c->classes, c->nr_classes, rules, c->nr_rules, error, error_size);
-	if (r < 0)
+	if (r < 0) {
 		free_rules(rules, c->nr_rules);
-	return r;
+		return r;
+	}
+	d->state->lease_max = c->lease_max;
+	d->state->lease_ttl_max_ns = c->lease_ttl_max_ns;
+	return 0;
 }
 
 static void config_in_force(struct daemon *d)
@@ -125,12 +136,22 @@ static void add_error(struct reply *reply, const char *message)
 	reply->config.nr_errors = 1;
 }
 
+static void announce_refusal(struct daemon *d, const struct config *c, const char *message)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!message && c && c->nr_errors)
+		text = error_line(&c->errors[0]);
+	daemon_announce_config(d, message ?: text ?: "the files cannot be read");
+}
+
 static int refuse(struct daemon *d, struct reply *reply, const struct config *c, const char *message)
 {
 	d->config_ok = false;
 	if (c)
 		log_errors(c);
 	log_error("the new configuration is refused, the old one stays in force%s%s", message ? ": " : "", message ?: "");
+	announce_refusal(d, c, message);
 	daemon_set_condition(d, CONDITION_CONFIG_CURRENT, 2, "ReloadRefused",
 			     "the files on disk are refused; `schedctl config verify` says why");
 	if (reply && c)
@@ -192,8 +213,11 @@ static void apply_new(struct daemon *d)
 	daemon_classify(d, cgroup_tree_root(d->tree));
 	daemon_apply_classes(d);
 	daemon_apply_plan(d);
+	daemon_leases_progress(d);
 	daemon_save_state(d);
 	log_event(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration was reloaded from %zu files", d->config->nr_files);
+	daemon_announce_config(d, NULL);
+	daemon_announce(d);
 }
 
 static int reload(struct daemon *d, struct reply *reply)

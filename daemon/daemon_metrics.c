@@ -46,11 +46,30 @@ static void count_decisions(const struct daemon *d, struct metrics_snapshot *m)
 	}
 }
 
+static void count_leases(const struct daemon *d, struct metrics_snapshot *m)
+{
+	for (size_t i = 0; i < d->state->nr_leases; i++) {
+		int slot = state_find_class(d->state, d->state->leases[i].class_name);
+
+		if (slot >= 0)
+			m->classes[slot].leases++;
+	}
+	memcpy(m->lease_requests, d->lease_requests, sizeof(m->lease_requests));
+}
+
+static void fill_latency(struct metrics_class *c, enum metrics_scheduler by, const struct schedd_class_stats *s)
+{
+	c->wakeups[by].sum_ns = s->wakeup_ns;
+	memcpy(c->wakeups[by].hist, s->wakeup_hist, sizeof(c->wakeups[by].hist));
+}
+
 static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 {
-	struct schedd_cpu_stats sum;
+	struct schedd_cpu_stats stats[NR_METRICS_SCHEDULERS], sum = { 0 };
 
-	daemon_stats(d, &sum);
+	daemon_stats(d, stats);
+	for (size_t by = 0; by < NR_METRICS_SCHEDULERS; by++)
+		daemon_add_stats(&sum, &stats[by]);
 	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
 		const struct state_class *c = &d->state->classes[i];
 		struct metrics_class *out = &m->classes[i];
@@ -62,23 +81,30 @@ static void fill_classes(struct daemon *d, struct metrics_snapshot *m)
 			.name = c->name,
 			.sum = sum.class[i],
 			.guarantee_cpus = c->effective_guarantee_cpus,
-			.burst_cpus = c->effective.burst_cpus,
-			.guarantee_unmet_cpus = c->effective.guarantee_cpus - c->effective_guarantee_cpus,
+			.burst_cpus = c->effective_burst_cpus,
+			.guarantee_unmet_cpus = c->asked_guarantee_cpus - c->effective_guarantee_cpus +
+						d->alloc.unmet_cpus[i],
+			.leased_cpus = c->leased_cpus,
+			.would_reallocate = d->would_reallocate[i],
+			.congested_seconds = (double)(d->congested_ns_base[i] + d->alloc.congested_ns[i]) / 1e9,
 			.cgroups = c->member_cgroups,
 		};
+		memcpy(out->reallocations, d->reallocations[i], sizeof(out->reallocations));
+		for (size_t by = 0; by < NR_METRICS_SCHEDULERS; by++)
+			fill_latency(out, by, &stats[by].class[i]);
 	}
 	for (uint32_t cpu = 0; d->sched && cpu < d->topo.nr_possible; cpu++) {
 		struct schedd_cpu_state s;
 
 		sched_read_cpu(d->sched, cpu, &s);
-		if (d->plan.owner[cpu])
-			m->classes[d->plan.owner[cpu] - 1].owned_cpus++;
-		if (s.rank >= SCHEDD_RANK_BEST_EFFORT && s.rank <= SCHEDD_RANK_LATENCY_CRITICAL &&
-		    s.class_idx < SCHEDD_MAX_CLASSES)
-			m->classes[s.class_idx].held_cpus++;
+		if (d->alloc.plan.owner[cpu])
+			m->classes[d->alloc.plan.owner[cpu] - 1].owned_cpus++;
+		if (s.holder && s.holder <= SCHEDD_MAX_CLASSES)
+			m->classes[s.holder - 1].held_cpus++;
 	}
 	m->cpu_sum = sum;
 	count_decisions(d, m);
+	count_leases(d, m);
 }
 
 static void fill_api(const struct daemon *d, struct metrics_snapshot *m)
@@ -98,6 +124,15 @@ static void fill_api(const struct daemon *d, struct metrics_snapshot *m)
 	m->connections_refused_total = api.refused_total;
 	m->connections_refused_per_uid = api.refused_per_uid;
 	m->connections_refused_idle = api.closed_idle;
+}
+
+static void fill_events(const struct daemon *d, struct metrics_snapshot *m)
+{
+	struct events_stats stats;
+
+	events_get_stats(d->events, &stats);
+	m->event_watchers = stats.readers;
+	m->events_dropped = stats.dropped;
 }
 
 static void fill_cgroups(const struct daemon *d, struct metrics_snapshot *m)
@@ -128,10 +163,12 @@ static void fill_daemon(const struct daemon *d, struct metrics_snapshot *m)
 	m->detached_seconds = (double)(now_ns - d->start_ns - attached_ns) / 1e9;
 	memcpy(m->ejections, d->ejections, sizeof(m->ejections));
 	m->cpu_limits_unenforced_cgroups = d->attach.state == ATTACH_ATTACHED ? d->cpu_limits_unenforced : 0;
-	m->plans_applied = d->plans_applied;
-	m->plan_generation = d->plan.generation;
-	m->plan_duration_sum_seconds = (double)d->plan_ns_sum / 1e9;
-	m->plan_duration_count = d->plans_applied;
+	m->plans_applied = d->plans_applied_base + d->alloc.plans_applied;
+	m->plan_generation = d->alloc.plan.generation;
+	m->plan_duration_sum_seconds = (double)(d->plan_ns_base + d->alloc.plan_ns_sum) / 1e9;
+	m->plan_duration_count = d->plan_count_base + d->alloc.plan_count;
+	m->reallocation_sum_seconds = (double)d->reallocation_ns_sum / 1e9;
+	m->reallocation_count = d->reallocation_count;
 	m->config_ok = d->config_ok;
 	m->config_success_timestamp_seconds = (double)d->config_success_realtime_ns / 1e9;
 	m->state_writes = d->state_writes;
@@ -151,9 +188,11 @@ int daemon_render_metrics(void *ctx, enum metrics_format format, char **ret_text
 
 	if (!m)
 		return -ENOMEM;
+	daemon_take_plan(d);
 	fill_daemon(d, m);
 	fill_classes(d, m);
 	fill_api(d, m);
+	fill_events(d, m);
 	fill_cgroups(d, m);
 	read_kernel_events(d, m);
 	metrics_read_process(m);

@@ -11,6 +11,9 @@
 /* The queue thread waits at most 5 s at a time; more than twice that without a turn is a dead one. */
 static const uint64_t queue_thread_max_ns = 12000000000ull;
 
+/* An interval is at most a second. */
+static const uint64_t allocator_answer_ns = 2000000000ull;
+
 static bool queue_thread_turns(struct daemon *d)
 {
 	struct api_server_stats api;
@@ -24,6 +27,22 @@ static bool queue_thread_turns(struct daemon *d)
 	return now_ns - d->queue_turns_at_ns < queue_thread_max_ns;
 }
 
+/* Asked here, answered until the next time; a scrape a moment after the last question proves nothing. */
+static bool allocator_steps(struct daemon *d)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!d->poller) {
+		d->pinged_at_ns = 0;
+		return true;
+	}
+	if (d->pinged_at_ns && now_ns - d->pinged_at_ns < allocator_answer_ns)
+		return d->allocator_answered;
+	d->allocator_answered = poller_ping(d->poller);
+	d->pinged_at_ns = now_ns;
+	return d->allocator_answered;
+}
+
 bool daemon_is_healthy(struct daemon *d, char *text, size_t size)
 {
 	if (!queue_thread_turns(d)) {
@@ -33,6 +52,10 @@ bool daemon_is_healthy(struct daemon *d, char *text, size_t size)
 	/* Only while attached: a detached daemon would be restarted for ever, and SysRq-S undone. */
 	if (d->sched && sched_is_attached(d->sched) && sched_ping(d->sched) < 0) {
 		snprintf(text, size, "the BPF scheduler does not answer");
+		return false;
+	}
+	if (!allocator_steps(d)) {
+		snprintf(text, size, "the allocator thread stands still");
 		return false;
 	}
 	snprintf(text, size, "ok: %s", attach_state_name(d->attach.state));

@@ -2,6 +2,7 @@
 /* daemon_sched.c - carries out the attach policy: load, attach, apply, notice the end */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
  * the kernel's own scheduler runs meanwhile.
  */
 static const uint64_t exit_poll_us = 250000;
+static const uint64_t hotplug_poll_us = 1000000; /* observing: this one is a system call */
 
 uint64_t clock_ns(int clock)
 {
@@ -25,7 +27,7 @@ uint64_t clock_ns(int clock)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-static void add_stats(struct schedd_cpu_stats *sum, const struct schedd_cpu_stats *add)
+void daemon_add_stats(struct schedd_cpu_stats *sum, const struct schedd_cpu_stats *add)
 {
 	const uint64_t *from = (const uint64_t *)add;
 	uint64_t *to = (uint64_t *)sum;
@@ -34,37 +36,55 @@ static void add_stats(struct schedd_cpu_stats *sum, const struct schedd_cpu_stat
 		to[i] += from[i];
 }
 
-void daemon_stats(struct daemon *d, struct schedd_cpu_stats *ret_sum)
+/* An object either schedules or observes, all its life: its counters are of one scheduler. */
+static enum metrics_scheduler measured_scheduler(const struct daemon *d)
 {
-	*ret_sum = (struct schedd_cpu_stats){ 0 };
-	if (d->sched)
-		sched_read_stats(d->sched, ret_sum);
-	add_stats(ret_sum, &d->stats_base);
+	return sched_is_observing(d->sched) ? METRICS_KERNEL : METRICS_SCHEDD;
 }
 
-static void keep_stats(struct daemon *d)
+void daemon_stats(struct daemon *d, struct schedd_cpu_stats ret_by[NR_METRICS_SCHEDULERS])
+{
+	struct schedd_cpu_stats live;
+
+	memcpy(ret_by, d->stats_base, sizeof(d->stats_base));
+	if (!d->sched)
+		return;
+	sched_read_stats(d->sched, &live);
+	daemon_add_stats(&ret_by[measured_scheduler(d)], &live);
+}
+
+static void keep_stats(struct daemon *d, enum metrics_scheduler by)
 {
 	struct schedd_cpu_stats sum = { 0 };
 
 	sched_read_stats(d->sched, &sum);
-	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++)
-		sum.class[i].nr_runnable = sum.class[i].nr_queued = 0; /* gauges: nothing waits in a removed scheduler */
-	add_stats(&d->stats_base, &sum);
+	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
+		/* Nothing runs or waits in a removed scheduler. */
+		sum.class[i].nr_runnable = 0;
+		sum.class[i].dequeued = sum.class[i].enqueued;
+	}
+	daemon_add_stats(&d->stats_base[by], &sum);
 }
 
 static void unload(struct daemon *d)
 {
+	enum metrics_scheduler by;
+	bool counted;
+
 	if (!d->sched)
 		return;
+	by = measured_scheduler(d);
+	counted = sched_is_attached(d->sched) || sched_is_observing(d->sched);
 	if (d->attached_since_ns)
 		d->attached_total_ns += clock_ns(CLOCK_MONOTONIC) - d->attached_since_ns;
 	d->attached_since_ns = 0;
 	sd_event_source_set_enabled(d->exit_poll, SD_EVENT_OFF);
+	daemon_stop_alloc(d);
 	sched_detach(d->sched);
-	keep_stats(d);
+	if (counted)
+		keep_stats(d, by);
 	sched_free(d->sched);
 	d->sched = NULL;
-	d->plan = (struct schedd_plan){ .generation = d->plan.generation };
 	for (struct cgroup_node *n = cgroup_tree_root(d->tree); n; n = cgroup_node_next(cgroup_tree_root(d->tree), n))
 		n->applied = false;
 }
@@ -77,7 +97,7 @@ static void class_to_bpf(const struct state_class *c, struct schedd_class_conf *
 		.slice_ns = c->effective.slice_ns,
 		.weight = c->effective.weight,
 		.guarantee_cpus = c->effective_guarantee_cpus,
-		.burst_cpus = c->effective.burst_cpus,
+		.burst_cpus = c->effective_burst_cpus,
 	};
 	if (c->effective.lend == CLASS_LEND_NEVER)
 		ret_conf->flags |= SCHEDD_CLASS_LEND_NEVER;
@@ -105,87 +125,104 @@ int daemon_apply_classes(struct daemon *d)
 	return first;
 }
 
-int daemon_apply_plan(struct daemon *d)
-{
-	struct alloc_input in = { .topo = &d->topo, .previous = d->plan.nr_cpus ? &d->plan : NULL };
-	struct schedd_plan plan;
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
-	bool changed;
-	int r;
-
-	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		const struct state_class *c = &d->state->classes[i];
-
-		in.classes[i] = (struct alloc_class){ c->used, c->effective.kind, c->effective_guarantee_cpus,
-						      c->effective.weight };
-	}
-	alloc_plan(&in, &plan, &changed);
-	if (!d->sched || !changed)
-		return 0;
-	plan.generation = d->plan.generation + 1;
-	r = sched_apply_plan(d->sched, &plan);
-	if (r < 0)
-		return log_error_errno(r, "cannot apply plan %llu", (unsigned long long)plan.generation);
-	d->plan = plan;
-	d->plan_apply_realtime_ns = clock_ns(CLOCK_REALTIME);
-	d->plan_ns_sum += clock_ns(CLOCK_MONOTONIC) - begin_ns;
-	d->plans_applied++;
-	return 0;
-}
-
 static int load(struct daemon *d, char *error, size_t error_size)
 {
 	struct sched_options o = {
 		.timeout_ms = d->config->watchdog_ns / 1000000,
 		.alive_max_ns = d->config->alive_max_ns,
+		/* For measurements of what the reflex is worth; not an option, since nobody is served by it. */
+		.reflex_off = getenv("SCHEDD_TEST_REFLEX_OFF") != NULL,
 	};
-	/* Read before the topology: a CPU that comes in between is then noticed by the kernel. */
-	uint64_t hotplug_seq = sched_read_hotplug_seq();
 	int r;
 
+	/* Read before the topology: a CPU that comes in between is then noticed by the kernel. */
+	d->hotplug_seq = sched_read_hotplug_seq();
 	r = topo_read("", &d->topo);
 	if (r < 0) {
 		snprintf(error, error_size, "cannot read the CPUs from /sys/devices/system/cpu: %s", strerror(-r));
 		return r;
 	}
 	d->state->nr_cpus = d->topo.nr_online;
+	d->poll_cpu = o.poll_cpu = daemon_poll_cpu(d);
+	/* CPUs may have come or gone, and with them moved the cpusets: no event says so. */
+	d->reach_stale = true;
+	daemon_reread_cpuset(d, cgroup_tree_root(d->tree));
+	d->state->nr_numa_nodes = d->topo.nr_nodes;
 	state_scale_guarantees(d->state);
-	r = sched_load(&d->topo, hotplug_seq, &o, &d->sched, error, error_size);
+	r = sched_load(&d->topo, d->hotplug_seq, &o, &d->sched, error, error_size);
 	if (r < 0)
 		return r;
 	r = daemon_apply_classes(d);
 	if (r == 0)
 		daemon_apply_all_cgroups(d);
 	if (r == 0)
-		r = daemon_apply_plan(d);
+		r = daemon_start_alloc(d);
 	if (r < 0)
 		snprintf(error, error_size, "the BPF scheduler refused its settings: %s", strerror(-r));
 	return r;
 }
 
-static void attach(struct daemon *d)
+/* As an ordinary task: what the verifier takes, it must not take from everybody else on this CPU. */
+static int load_aside(struct daemon *d, char *error, size_t error_size)
 {
-	char error[512] = "", other[64];
+	int r;
+
+	threads_yield_self();
+	r = load(d, error, error_size);
+	threads_restore_self();
+	return r;
+}
+
+static void start_exit_poll(struct daemon *d)
+{
+	sd_event_source_set_time(d->exit_poll, clock_ns(CLOCK_MONOTONIC) / 1000 + exit_poll_us);
+	sd_event_source_set_enabled(d->exit_poll, SD_EVENT_ON);
+}
+
+/* Freshly loaded, not what the last mode left: nothing that another scheduler did is taken for ours. */
+static void observe(struct daemon *d)
+{
+	char error[512] = "";
+	int r = load_aside(d, error, sizeof(error));
+
+	if (r == 0)
+		r = sched_observe(d->sched, error, sizeof(error));
+	if (r == 0) {
+		start_exit_poll(d);
+		log_event(LOG_NOTICE, LOG_ID_OBSERVING, NULL, "observing: what schedules here is measured per class");
+	} else {
+		unload(d);
+		log_error_errno(r, "cannot observe: %s", error);
+	}
+	attach_observed(&d->attach, r, error);
+}
+
+static int load_and_attach(struct daemon *d, char *error, size_t error_size)
+{
+	char other[64];
 	int r;
 
 	sched_read_other(other, sizeof(other));
 	if (other[0]) {
-		snprintf(error, sizeof(error), "the scheduler %s is loaded; stop it first", other);
-		r = -EBUSY;
-	} else {
-		threads_yield_self();
-		r = load(d, error, sizeof(error));
-		threads_restore_self();
-		if (r == 0)
-			r = sched_attach(d->sched, error, sizeof(error));
+		snprintf(error, error_size, "the scheduler %s is loaded; stop it first", other);
+		return -EBUSY;
 	}
+	r = load_aside(d, error, error_size);
+	return r < 0 ? r : sched_attach(d->sched, error, error_size);
+}
+
+static void attach(struct daemon *d)
+{
+	char error[512] = "";
+	int r = load_and_attach(d, error, sizeof(error));
+
 	if (r == 0) {
 		d->attached_since_ns = clock_ns(CLOCK_MONOTONIC);
 		d->attached_once = true;
 		daemon_count_limits(d);
-		sd_event_source_set_time(d->exit_poll, clock_ns(CLOCK_MONOTONIC) / 1000 + exit_poll_us);
-		sd_event_source_set_enabled(d->exit_poll, SD_EVENT_ON);
+		start_exit_poll(d);
 		log_event(LOG_NOTICE, LOG_ID_ATTACHED, NULL, "attached: the scheduler %s is in force", sched_bpf_hash());
+		daemon_leases_progress(d);
 	} else {
 		unload(d);
 		log_error_errno(r, "cannot attach: %s", error);
@@ -193,12 +230,22 @@ static void attach(struct daemon *d)
 	attach_done(&d->attach, r, error, clock_ns(CLOCK_BOOTTIME));
 }
 
+static void take_down(struct daemon *d)
+{
+	bool attached = d->sched && sched_is_attached(d->sched), observing = d->sched && sched_is_observing(d->sched);
+
+	unload(d);
+	if (attached)
+		log_event(LOG_NOTICE, LOG_ID_DETACHED, NULL, "detached: the kernel's own scheduler is in force");
+	else if (observing)
+		log_notice("no longer observing");
+}
+
 static void detach(struct daemon *d)
 {
-	unload(d);
+	take_down(d);
 	attach_exited(&d->attach, &(struct sched_exit){ .kind = SCHED_EXIT_DETACHED }, clock_ns(CLOCK_BOOTTIME),
 		      clock_ns(CLOCK_REALTIME));
-	log_event(LOG_NOTICE, LOG_ID_DETACHED, NULL, "detached: the kernel's own scheduler is in force");
 }
 
 void daemon_save_hold(struct daemon *d)
@@ -245,17 +292,36 @@ static void notice_exit(struct daemon *d)
 	daemon_save_hold(d);
 	log_event(e.kind == SCHED_EXIT_RESTART ? LOG_NOTICE : LOG_ERR, LOG_ID_EJECTED, NULL,
 		  "the kernel removed the scheduler: %s (%s); %s", e.reason, e.message, d->attach.reason);
+	daemon_announce_state(d, &e);
 	unload(d);
+	daemon_reconsider(d);
+}
+
+/* Asked of a scheduler by the kernel, but nobody asks an observer. */
+static void notice_hotplug(struct daemon *d)
+{
+	struct sched_exit e = { .kind = SCHED_EXIT_RESTART };
+
+	if (sched_read_hotplug_seq() == d->hotplug_seq)
+		return;
+	log_notice("CPUs came or went: observing anew");
+	unload(d);
+	attach_exited(&d->attach, &e, clock_ns(CLOCK_BOOTTIME), clock_ns(CLOCK_REALTIME));
 	daemon_reconsider(d);
 }
 
 static int on_exit_poll(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct daemon *d = userdata;
+	bool observing = d->sched && sched_is_observing(d->sched);
 
-	sd_event_source_set_time(source, usec + exit_poll_us);
+	sd_event_source_set_time(source, usec + (observing ? hotplug_poll_us : exit_poll_us));
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
-	if (d->sched)
+	/* The moves in the ring too: nobody is woken for each of them. */
+	daemon_take_plan(d);
+	if (observing)
+		notice_hotplug(d);
+	else if (d->sched)
 		notice_exit(d);
 	return 0;
 }
@@ -300,6 +366,8 @@ static uint64_t step(struct daemon *d)
 			break;
 		if (action == ATTACH_DO_ATTACH)
 			attach(d);
+		else if (action == ATTACH_DO_OBSERVE)
+			observe(d);
 		else
 			detach(d);
 	}
@@ -318,10 +386,16 @@ void daemon_reconsider(struct daemon *d)
 	}
 	if (state_expire(d->state, clock_ns(CLOCK_BOOTTIME), &expiry_ns)) {
 		daemon_classify(d, cgroup_tree_root(d->tree));
+		daemon_announce(d);
+		daemon_apply_classes(d);
+		daemon_apply_plan(d);
 		daemon_save_state(d);
 	}
 	attach_set_wanted(&d->attach, state_wants_scheduler(d->state), clock_ns(CLOCK_BOOTTIME));
 	next_ns = step(d);
+	daemon_announce_state(d, NULL);
+	if (attach_is_paused(&d->attach) != d->frozen_told)
+		daemon_apply_plan(d);
 	if (expiry_ns && (!next_ns || expiry_ns < next_ns))
 		next_ns = expiry_ns;
 	arm_deadline(d, next_ns);
@@ -333,10 +407,6 @@ void daemon_reconsider(struct daemon *d)
 
 void daemon_stop_sched(struct daemon *d)
 {
-	bool was_attached = d->sched && sched_is_attached(d->sched);
-
-	unload(d);
+	take_down(d);
 	d->attach.state = ATTACH_STOPPING;
-	if (was_attached)
-		log_event(LOG_NOTICE, LOG_ID_DETACHED, NULL, "detached: the kernel's own scheduler is in force");
 }

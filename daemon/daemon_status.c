@@ -40,7 +40,7 @@ static const char *attach_reason(enum attach_state state)
 		[ATTACH_ATTACHED] = "Attached",       [ATTACH_BACKOFF] = "Ejected",
 		[ATTACH_HELD] = "Held",               [ATTACH_DEGRADED] = "Degraded",
 		[ATTACH_BLOCKED] = "OtherScheduler",  [ATTACH_UNSUPPORTED] = "Unsupported",
-		[ATTACH_STOPPING] = "Stopping",
+		[ATTACH_STOPPING] = "Stopping",       [ATTACH_OBSERVING] = "Observing",
 	};
 
 	return reasons[state];
@@ -154,7 +154,7 @@ void daemon_fill_status(void *ctx, struct reply *reply)
 	v->hold_reason = arena_strdup(&reply->arena, d->attach.hold.reason);
 	v->hold_until_realtime_ns = until_realtime(d);
 	v->config_generation = d->state->config_generation;
-	v->plan_generation = d->plan.generation;
+	v->plan_generation = d->alloc.plan.generation;
 	v->managed_cgroups = (uint32_t)cgroup_tree_size(d->tree);
 	v->cpu_limits_unenforced_cgroups = d->attach.state == ATTACH_ATTACHED ? d->cpu_limits_unenforced : 0;
 	v->ejections = d->attach.hold.ejections_total;
@@ -170,7 +170,7 @@ void daemon_fill_status(void *ctx, struct reply *reply)
 	fill_classes(d, reply);
 }
 
-/* Class index + 1 of what runs on a CPU now, 0 = idle or not ours. */
+/* Class index + 1 of what runs on a CPU now, 0 = idle. */
 static uint32_t holder_of(const struct daemon *d, uint32_t cpu)
 {
 	struct schedd_cpu_state s;
@@ -178,10 +178,7 @@ static uint32_t holder_of(const struct daemon *d, uint32_t cpu)
 	if (!d->sched)
 		return 0;
 	sched_read_cpu(d->sched, cpu, &s);
-	return s.rank >= SCHEDD_RANK_BEST_EFFORT && s.rank <= SCHEDD_RANK_LATENCY_CRITICAL &&
-			       s.class_idx < SCHEDD_MAX_CLASSES ?
-		       s.class_idx + 1 :
-		       0;
+	return s.holder <= SCHEDD_MAX_CLASSES ? s.holder : 0;
 }
 
 void daemon_fill_class(void *ctx, unsigned int class_idx, struct class_view *view, struct reply *reply)
@@ -194,7 +191,7 @@ void daemon_fill_class(void *ctx, unsigned int class_idx, struct class_view *vie
 	if (!view->owned_cpus || !view->held_cpus)
 		return;
 	for (uint32_t cpu = 0; cpu < d->topo.nr_possible; cpu++) {
-		if (d->plan.owner[cpu] == class_idx + 1)
+		if (d->alloc.plan.owner[cpu] == class_idx + 1)
 			view->owned_cpus[view->nr_owned_cpus++] = cpu;
 		if (holder_of(d, cpu) == class_idx + 1)
 			view->held_cpus[view->nr_held_cpus++] = cpu;
@@ -206,10 +203,23 @@ static const char *class_name_of(const struct daemon *d, struct reply *reply, ui
 	return idx_plus_one ? arena_strdup(&reply->arena, d->state->classes[idx_plus_one - 1].name) : "";
 }
 
+/* Plan.Exclusion: the strongest reason why a CPU is not exchanged between classes. */
+static int exclusion_of(const struct daemon *d, uint32_t cpu)
+{
+	if (!d->topo.cpus[cpu].online)
+		return 2;
+	if (cpuset_has(&d->reach.isolated, cpu))
+		return 6;
+	return d->reach.private_class[cpu] ? 5 : 1;
+}
+
 static void fill_plan_cpus(struct daemon *d, struct reply *reply)
 {
+	struct lease_owners owners = daemon_plan_owners(d);
 	struct plan_view *v = &reply->plan;
+	uint16_t lease[SCHEDD_MAX_CPUS];
 
+	lease_split(d->state, &owners, lease);
 	v->cpus = arena_array(&reply->arena, struct plan_cpu_view, d->topo.nr_possible);
 	for (uint32_t cpu = 0; v->cpus && cpu < d->topo.nr_possible; cpu++) {
 		const struct topo_cpu *t = &d->topo.cpus[cpu];
@@ -221,9 +231,10 @@ static void fill_plan_cpus(struct daemon *d, struct reply *reply)
 			.core_id = t->core,
 			.llc_id = t->llc,
 			.numa_node = t->node,
-			.owner_class_name = class_name_of(d, reply, d->plan.owner[cpu]),
+			.owner_class_name = class_name_of(d, reply, d->alloc.plan.owner[cpu]),
 			.holder_class_name = class_name_of(d, reply, holder_of(d, cpu)),
-			.exclusion = t->online ? 1 : 2,
+			.exclusion = exclusion_of(d, cpu),
+			.lease_id = lease[cpu] ? arena_strdup(&reply->arena, d->state->leases[lease[cpu] - 1].id) : "",
 		};
 	}
 }
@@ -233,11 +244,12 @@ void daemon_fill_plan(void *ctx, bool full, struct reply *reply)
 	struct daemon *d = ctx;
 	struct plan_view *v = &reply->plan;
 
-	*v = (struct plan_view){ .policy = "static" };
-	v->apply_realtime_ns = d->plan_apply_realtime_ns;
+	daemon_take_plan(d);
+	*v = (struct plan_view){ .policy = d->config->policy };
+	v->apply_realtime_ns = d->alloc.apply_realtime_ns;
 	fill_identity(d, &reply->node);
 	reply->node.mode = mode_name(attach_mode(&d->attach));
-	reply->node.plan_generation = d->plan.generation;
+	reply->node.plan_generation = d->alloc.plan.generation;
 	reply->node.config_generation = d->state->config_generation;
 	v->classes = arena_array(&reply->arena, struct plan_class_view, SCHEDD_MAX_CLASSES);
 	for (uint32_t i = 0; v->classes && i < SCHEDD_MAX_CLASSES; i++) {
@@ -249,9 +261,10 @@ void daemon_fill_plan(void *ctx, bool full, struct reply *reply)
 		v->classes[v->nr_classes++] = (struct plan_class_view){
 			.class_name = class_name_of(d, reply, i + 1),
 			.guarantee_cpus = d->state->classes[i].effective_guarantee_cpus,
+			.leased_cpus = d->state->classes[i].leased_cpus,
 			.owned_cpus = (uint32_t)cpus.nr_owned_cpus,
 			.held_cpus = (uint32_t)cpus.nr_held_cpus,
-			.reachable_cpus = d->topo.nr_online,
+			.reachable_cpus = cpuset_count(&d->reach.classes[i]),
 		};
 	}
 	if (full)

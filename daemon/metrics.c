@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/attach.h"
+#include "daemon/poller.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/str.h"
 #include "daemon/metrics_list.h"
@@ -181,6 +182,7 @@ static void emit_schedd_kernel_events(const struct writer *w, const struct metri
 		{ "reflex_lost", s->reflex_lost },       { "tick_rescues", s->tick_rescues },
 		{ "class_misses", s->class_misses },     { "kthread_direct", s->kthread_direct },
 		{ "kthread_demoted", s->kthread_demoted }, { "alive_lost", s->alive_lost },
+		{ "task_misses", s->task_misses },
 	};
 
 	for (size_t i = 0; i < m->nr_kernel_events && i < ARRAY_SIZE(m->kernel_events); i++)
@@ -197,7 +199,17 @@ static void emit_schedd_class_limit_cpus(const struct writer *w, const struct me
 	}
 }
 
-static void put_histogram(const struct writer *w, const struct metrics_class *c)
+static void emit_schedd_lease_requests(const struct writer *w, const struct metrics_snapshot *m)
+{
+	static const char *const names[] = { "granted", "partial", "refused", "renewed", "released" };
+
+	_Static_assert(ARRAY_SIZE(names) == NR_LEASE_RESULTS, "one name per result");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		put_value(w, LABELS({ "result", names[i] }), (double)m->lease_requests[i]);
+}
+
+static void put_histogram(const struct writer *w, const struct metrics_class *c, const char *scheduler,
+			  const struct metrics_latency *l)
 {
 	uint64_t count = 0;
 	char edge[40];
@@ -205,22 +217,27 @@ static void put_histogram(const struct writer *w, const struct metrics_class *c)
 	for (unsigned int i = 0; i < SCHEDD_LAT_BUCKETS; i++) {
 		bool last = i == SCHEDD_LAT_BUCKETS - 1;
 
-		count += c->sum.wakeup_hist[i];
+		count += l->hist[i];
 		/* Ten digits are exact for every power of two below 2^34 ns. */
 		snprintf(edge, sizeof(edge), "%.10g", ns_to_s(1ULL << (SCHEDD_LAT_FIRST_SHIFT + i)));
 		put_sample(w, "_bucket",
-			   LABELS({ "class", c->name }, { "scheduler", "schedd" }, { "le", last ? "+Inf" : edge }),
+			   LABELS({ "class", c->name }, { "scheduler", scheduler }, { "le", last ? "+Inf" : edge }),
 			   (double)count);
 	}
-	put_sample(w, "_sum", LABELS({ "class", c->name }, { "scheduler", "schedd" }), ns_to_s(c->sum.wakeup_ns));
+	put_sample(w, "_sum", LABELS({ "class", c->name }, { "scheduler", scheduler }), ns_to_s(l->sum_ns));
 	/* Not sum.wakeups: read at another instant it would differ from the last bucket. */
-	put_sample(w, "_count", LABELS({ "class", c->name }, { "scheduler", "schedd" }), (double)count);
+	put_sample(w, "_count", LABELS({ "class", c->name }, { "scheduler", scheduler }), (double)count);
 }
 
 static void emit_schedd_class_wakeup_latency_seconds(const struct writer *w, const struct metrics_snapshot *m)
 {
-	for_each_class(c, m)
-		put_histogram(w, c);
+	static const char *const names[] = { [METRICS_SCHEDD] = "schedd", [METRICS_KERNEL] = "kernel" };
+
+	_Static_assert(ARRAY_SIZE(names) == NR_METRICS_SCHEDULERS, "one name per scheduler");
+	for_each_class(c, m) {
+		for (size_t by = 0; by < ARRAY_SIZE(names); by++)
+			put_histogram(w, c, names[by], &c->wakeups[by]);
+	}
 }
 
 static void emit_schedd_class_assignments(const struct writer *w, const struct metrics_snapshot *m)
@@ -250,6 +267,24 @@ static void put_summary(const struct writer *w, double sum, uint64_t count)
 static void emit_schedd_plan_duration_seconds(const struct writer *w, const struct metrics_snapshot *m)
 {
 	put_summary(w, m->plan_duration_sum_seconds, m->plan_duration_count);
+}
+
+static void emit_schedd_core_reallocations(const struct writer *w, const struct metrics_snapshot *m)
+{
+	static const char *const directions[] = { "gained", "lost" };
+
+	for_each_class(c, m)
+		for (size_t way = 0; way < ARRAY_SIZE(directions); way++)
+			for (int trigger = ALLOC_TRIGGER_NONE + 1; trigger < NR_ALLOC_TRIGGERS; trigger++)
+				put_value(w,
+					  LABELS({ "class", c->name }, { "direction", directions[way] },
+						 { "trigger", poller_trigger_name((enum alloc_trigger)trigger) }),
+					  (double)c->reallocations[way][trigger]);
+}
+
+static void emit_schedd_core_reallocation_latency_seconds(const struct writer *w, const struct metrics_snapshot *m)
+{
+	put_summary(w, m->reallocation_sum_seconds, m->reallocation_count);
 }
 
 static void emit_schedd_cgroup_events(const struct writer *w, const struct metrics_snapshot *m)

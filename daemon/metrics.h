@@ -14,15 +14,38 @@
 #include <stdio.h>
 
 #include "bpf/intf.h"
+#include "daemon/alloc.h"
 #include "daemon/command.h"
 
 enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS };
 
+enum lease_result {
+	LEASE_RESULT_GRANTED,
+	LEASE_RESULT_PARTIAL,
+	LEASE_RESULT_REFUSED,
+	LEASE_RESULT_RENEWED,
+	LEASE_RESULT_RELEASED,
+	NR_LEASE_RESULTS,
+};
+
+/* Who scheduled when a wake-up was measured: ours, or in mode observe whoever else. */
+enum metrics_scheduler { METRICS_SCHEDD, METRICS_KERNEL, NR_METRICS_SCHEDULERS };
+
+struct metrics_latency {
+	uint64_t hist[SCHEDD_LAT_BUCKETS];
+	uint64_t sum_ns;
+};
+
 struct metrics_class {
 	bool used;
 	const char *name;
-	struct schedd_class_stats sum;    /* over all CPUs */
+	struct schedd_class_stats sum;    /* over all CPUs, whoever scheduled */
+	struct metrics_latency wakeups[NR_METRICS_SCHEDULERS];
 	uint32_t owned_cpus, held_cpus, guarantee_cpus, burst_cpus, guarantee_unmet_cpus;
+	uint32_t leases, leased_cpus;
+	uint64_t reallocations[2][NR_ALLOC_TRIGGERS]; /* gained, lost */
+	uint64_t would_reallocate;
+	double congested_seconds;
 	uint32_t cgroups;
 	uint32_t assignments_call, assignments_config; /* cgroups decided by that source */
 };
@@ -48,6 +71,9 @@ struct metrics_snapshot {
 	uint64_t plans_applied, plan_generation;
 	double plan_duration_sum_seconds;
 	uint64_t plan_duration_count;
+	uint64_t lease_requests[NR_LEASE_RESULTS];
+	double reallocation_sum_seconds;
+	uint64_t reallocation_count;
 	uint64_t cgroup_created, cgroup_removed, cgroup_events_lost, rescans, cgroups_unwatched;
 	bool config_ok;
 	double config_success_timestamp_seconds;
@@ -58,6 +84,8 @@ struct metrics_snapshot {
 	uint32_t command_queue_length, connections;
 	uint64_t connections_refused_total, connections_refused_per_uid;
 	uint64_t connections_refused_idle;
+	uint32_t event_watchers;
+	uint64_t events_dropped;
 	double render_seconds;            /* of the previous render */
 	/* process_* */
 	double process_cpu_seconds, process_start_time_seconds;

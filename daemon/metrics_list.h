@@ -36,9 +36,16 @@ CLASS(schedd_class_owned_cpus, gauge, "cpus", \
 CLASS(schedd_class_held_cpus, gauge, "cpus", \
 	"CPUs on which a task of the class is running now.", c->held_cpus) \
 CUSTOM(schedd_class_limit_cpus, gauge, "cpus", "class,limit", \
-	"Limits of the class after scaling to the machine: guarantee and burst.") \
+	"Limits of the class, leases included, after scaling to the machine: guarantee and burst.") \
+CLASS(schedd_class_leased_cpus, gauge, "cpus", \
+	"CPUs that leases give to the class on top of its guarantee.", c->leased_cpus) \
+CLASS(schedd_leases, gauge, "", \
+	"Leases of CPUs for the class.", c->leases) \
+CUSTOM(schedd_lease_requests, counter, "", "result", \
+	"Calls that ordered, renewed or gave back CPUs, by result.") \
 CLASS(schedd_guarantee_unmet_cpus, gauge, "cpus", \
-	"CPUs by which the guarantee in force is below the configured one.", c->guarantee_unmet_cpus) \
+	"CPUs by which the guarantee in force is below the one that was asked for, leases included.", \
+	c->guarantee_unmet_cpus) \
 CLASS(schedd_class_cpu_seconds, counter, "seconds", \
 	"CPU time used by tasks of the class.", ns_to_s(c->sum.cpu_ns)) \
 CLASS(schedd_class_borrowed_cpu_seconds, counter, "seconds", \
@@ -46,7 +53,7 @@ CLASS(schedd_class_borrowed_cpu_seconds, counter, "seconds", \
 CLASS(schedd_class_lent_cpu_seconds, counter, "seconds", \
 	"CPU time that other classes used on CPUs of this class.", ns_to_s(c->sum.lent_ns)) \
 CUSTOM(schedd_class_wakeup_latency_seconds, histogram, "seconds", "class,scheduler", \
-	"Time from runnable to running after a wake-up.") \
+	"Time from runnable to running after a wake-up; by schedd, or by the kernel as measured in mode observe.") \
 CLASS(schedd_class_queue_delay_seconds, counter, "seconds", \
 	"Time that runnable tasks of the class waited for a CPU, after a wake-up or otherwise.", \
 	ns_to_s(c->sum.queue_delay_ns)) \
@@ -73,7 +80,16 @@ SCALAR(schedd_plans_applied, counter, "", \
 SCALAR(schedd_plan_generation, gauge, "", \
 	"Generation of the plan in force.", m->plan_generation) \
 CUSTOM(schedd_plan_duration_seconds, summary, "seconds", "", \
-	"Time to compute and apply a plan.") \
+	"Time from reading the signals to a changed plan in force.") \
+CUSTOM(schedd_core_reallocations, counter, "", "class,direction,trigger", \
+	"CPUs that changed their owner: gained or lost by the class, and what made the plan change.") \
+CUSTOM(schedd_core_reallocation_latency_seconds, summary, "seconds", "", \
+	"Time from reading the signal to the new owner in force, once per CPU.") \
+CLASS(schedd_would_reallocate, counter, "", \
+	"CPUs that the class would have gained in mode observe, where plans are only computed.", c->would_reallocate) \
+CLASS(schedd_class_congested_seconds, counter, "seconds", \
+	"Time during which the class wanted more CPUs: tasks still waited after an interval, or waited too long.", \
+	c->congested_seconds) \
 CUSTOM(schedd_cgroup_events, counter, "", "kind", \
 	"Cgroups seen to be created or removed.") \
 SCALAR(schedd_cgroup_events_lost, counter, "", \
@@ -102,6 +118,10 @@ SCALAR(schedd_connections, gauge, "", \
 	"Open connections to the API.", m->connections) \
 CUSTOM(schedd_connections_refused, counter, "", "reason", \
 	"Connections to the API that were refused or closed: too many in all, too many of one user, idle too long.") \
+SCALAR(schedd_event_watchers, gauge, "", \
+	"Open calls of WatchEvents.", m->event_watchers) \
+SCALAR(schedd_events_dropped, counter, "", \
+	"Events that a watcher was too slow to be sent, summed over watchers.", m->events_dropped) \
 SCALAR(schedd_metrics_render_duration_seconds, gauge, "seconds", \
 	"Time that the previous rendering of these metrics took.", m->render_seconds) \
 SCALAR(process_cpu_seconds, counter, "seconds", \

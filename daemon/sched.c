@@ -33,11 +33,28 @@ enum {
 };
 static const uint64_t kernel_ecode_act_restart = 1ull << 48;
 
+/* Of bpf/observe.bpf.c, in this order: who is seen to wake up is then also seen to start. */
+enum { NR_OBSERVERS = 5 };
+static const struct {
+	const char *program;
+	const char *without;            /* NULL: it must be there */
+} observers[NR_OBSERVERS] = {
+	{ "schedd_observe_switch", NULL },
+	{ "schedd_observe_wakeup_new", NULL },
+	{ "schedd_observe_wakeup", NULL },
+	{ "schedd_observe_waking", "latency lacks the way to an idle CPU in another cache" },
+	{ "schedd_observe_timer", "CPU time of a task counts when it stops" },
+};
+
 struct sched {
 	struct schedd_bpf *skel;
 	struct bpf_link *link;          /* of the scheduler; NULL while not attached */
 	struct bpf_link *tracing;       /* inheritance at mkdir; optional */
-	uint32_t nr_cpus;
+	struct bpf_link *observers[NR_OBSERVERS];
+	bool observing;
+	struct ring_buffer *wakeups;    /* of the allocator */
+	uint32_t nr_cpus, nr_llcs;
+	uint16_t llc[SCHEDD_MAX_CPUS];
 	struct schedd_class_conf told[SCHEDD_MAX_CLASSES]; /* what BPF has been told */
 	struct mapping {
 		void *address;
@@ -102,7 +119,11 @@ static bool kernel_is_preempt_rt(void)
 static void set_load_values(struct sched *s, const struct topo *topo, uint64_t hotplug_seq, const struct sched_options *o)
 {
 	s->skel->rodata->nr_cpus = topo->nr_possible;
-	s->skel->rodata->nr_llcs = topo->nr_llcs ? topo->nr_llcs : 1;
+	s->nr_llcs = topo->nr_llcs ? topo->nr_llcs : 1;
+	s->skel->rodata->nr_llcs = s->nr_llcs;
+	s->skel->rodata->reflex_off = o->reflex_off;
+	if (o->poll_cpu >= 0)
+		s->skel->rodata->poll_cpu = (uint32_t)o->poll_cpu;
 	for (uint32_t cpu = 0; cpu < topo->nr_possible; cpu++) {
 		/* The declaration is const volatile for BPF's sake; before load the page is ours to fill. */
 		struct schedd_cpu_topo *t = (struct schedd_cpu_topo *)&s->skel->rodata->cpu_topo[cpu];
@@ -110,6 +131,7 @@ static void set_load_values(struct sched *s, const struct topo *topo, uint64_t h
 		t->llc = (uint16_t)topo->cpus[cpu].llc;
 		t->sibling = (uint16_t)topo->cpus[cpu].sibling;
 		t->online = topo->cpus[cpu].online;
+		s->llc[cpu] = t->llc;
 	}
 	s->skel->rodata->use_timers = !kernel_is_preempt_rt();
 	s->skel->struct_ops.schedd_ops->hotplug_seq = hotplug_seq;
@@ -179,6 +201,15 @@ static int associate_all(const struct sched *s)
 	return 0;
 }
 
+/* The record says nothing: that there is one is the message. */
+static int on_wakeup(void *ctx, void *record, size_t size)
+{
+	(void)ctx;
+	(void)record;
+	(void)size;
+	return 0;
+}
+
 static int sched_prepare(struct sched *s, const struct topo *topo, uint64_t hotplug_seq, const struct sched_options *o,
 			 char *error, size_t error_size)
 {
@@ -196,6 +227,10 @@ static int sched_prepare(struct sched *s, const struct topo *topo, uint64_t hotp
 	r = map_all(s);
 	if (r == 0)
 		r = associate_all(s);
+	if (r == 0) {
+		s->wakeups = ring_buffer__new(bpf_map__fd(s->skel->maps.allocator_wakeups), on_wakeup, NULL, NULL);
+		r = s->wakeups ? 0 : -errno;
+	}
 	if (r < 0) {
 		snprintf(error, error_size, "cannot use the maps of the BPF object: %s", strerror(-r));
 		return r;
@@ -252,6 +287,7 @@ void sched_free(struct sched *s)
 	if (!s)
 		return;
 	sched_detach(s);
+	ring_buffer__free(s->wakeups);
 	unmap(&s->stats);
 	unmap(&s->cpus);
 	unmap(&s->plan);
@@ -277,6 +313,14 @@ static void explain_refusal(int r, char *error, size_t size)
 		snprintf(error, size, "the kernel refused the scheduler: %s", strerror(-r));
 }
 
+/* A kernel without it loses inheritance at creation only: user space sets each cgroup anyway. */
+static void attach_inheritance(struct sched *s)
+{
+	s->tracing = bpf_program__attach(s->skel->progs.schedd_cgroup_mkdir);
+	if (!s->tracing)
+		log_warning_errno(errno, "no cgroup_mkdir tracepoint: new cgroups get their class a moment later");
+}
+
 int sched_attach(struct sched *s, char *error, size_t error_size)
 {
 	int r;
@@ -287,15 +331,59 @@ int sched_attach(struct sched *s, char *error, size_t error_size)
 		explain_refusal(r, error, error_size);
 		return r;
 	}
-	/* A kernel without it loses inheritance at creation only: user space sets each cgroup anyway. */
-	s->tracing = bpf_program__attach(s->skel->progs.schedd_cgroup_mkdir);
-	if (!s->tracing)
-		log_warning_errno(errno, "no cgroup_mkdir tracepoint: new cgroups get their class a moment later");
+	attach_inheritance(s);
+	return 0;
+}
+
+/* Nothing of ours runs yet, so this side may write; only the first switch says what a CPU runs. */
+static void forget_what_runs(struct sched *s)
+{
+	struct schedd_cpu_state *state = s->cpus.address;
+
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
+		state[cpu].rank = SCHEDD_RANK_AWAY;
+		state[cpu].holder = 0;
+	}
+}
+
+static int attach_observer(struct sched *s, size_t i)
+{
+	s->observers[i] =
+		bpf_program__attach(bpf_object__find_program_by_name(s->skel->obj, observers[i].program));
+	if (s->observers[i])
+		return 0;
+	if (!observers[i].without)
+		return -errno;
+	log_warning_errno(errno, "the kernel refused %s: %s", observers[i].program, observers[i].without);
+	return 0;
+}
+
+int sched_observe(struct sched *s, char *error, size_t error_size)
+{
+	int r;
+
+	forget_what_runs(s);
+	for (size_t i = 0; i < NR_OBSERVERS; i++) {
+		r = attach_observer(s, i);
+		if (r < 0) {
+			sched_detach(s);
+			snprintf(error, error_size, "the kernel refused the tracepoint program %s: %s",
+				 observers[i].program, strerror(-r));
+			return r;
+		}
+	}
+	attach_inheritance(s);
+	s->observing = true;
 	return 0;
 }
 
 void sched_detach(struct sched *s)
 {
+	for (size_t i = NR_OBSERVERS; i > 0; i--) {
+		bpf_link__destroy(s->observers[i - 1]);
+		s->observers[i - 1] = NULL;
+	}
+	s->observing = false;
 	bpf_link__destroy(s->tracing);
 	s->tracing = NULL;
 	bpf_link__destroy(s->link);
@@ -305,6 +393,11 @@ void sched_detach(struct sched *s)
 bool sched_is_attached(const struct sched *s)
 {
 	return s->link != NULL;
+}
+
+bool sched_is_observing(const struct sched *s)
+{
+	return s->observing;
 }
 
 void sched_get_exit(const struct sched *s, struct sched_exit *ret_exit)
@@ -385,6 +478,64 @@ void sched_alive(struct sched *s, uint64_t now_ns, bool need_alive)
 
 	__atomic_store_n(&shared->alive_ns, now_ns, __ATOMIC_RELEASE);
 	__atomic_store_n(&shared->need_alive, need_alive, __ATOMIC_RELEASE);
+}
+
+static void add_signals(const struct schedd_class_stats *from, struct demand_counters *sum)
+{
+	/*
+	 * dequeued before enqueued: what is queued between the two reads must look
+	 * like waiting for a moment, never like having left before it came.
+	 */
+	sum->dequeued += __atomic_load_n(&from->dequeued, __ATOMIC_ACQUIRE);
+	sum->enqueued += __atomic_load_n(&from->enqueued, __ATOMIC_RELAXED);
+	sum->started += __atomic_load_n(&from->started, __ATOMIC_RELAXED);
+	sum->queue_delay_ns += __atomic_load_n(&from->queue_delay_ns, __ATOMIC_RELAXED);
+	sum->cpu_ns += __atomic_load_n(&from->cpu_ns, __ATOMIC_RELAXED);
+}
+
+void sched_read_signals(const struct sched *s, uint32_t used,
+			struct demand_counters ret_counters[][SCHEDD_MAX_CLASSES], uint8_t *ret_holder)
+{
+	const struct schedd_cpu_stats *stats = s->stats.address;
+	const struct schedd_cpu_state *cpus = s->cpus.address;
+
+	memset(ret_counters, 0, s->nr_llcs * sizeof(ret_counters[0]));
+	for (uint32_t cpu = 0; cpu < s->nr_cpus; cpu++) {
+		uint32_t holder = __atomic_load_n(&cpus[cpu].holder, __ATOMIC_RELAXED);
+
+		ret_holder[cpu] = holder <= SCHEDD_MAX_CLASSES ? (uint8_t)holder : 0;
+		for (uint32_t left = used; left; left &= left - 1) {
+			uint32_t i = (uint32_t)__builtin_ctz(left);
+
+			add_signals(&stats[cpu].class[i], &ret_counters[s->llc[cpu] % SCHEDD_MAX_LLCS][i]);
+		}
+	}
+}
+
+int sched_wake_fd(const struct sched *s)
+{
+	return ring_buffer__epoll_fd(s->wakeups);
+}
+
+void sched_set_asleep(struct sched *s, uint32_t wake_classes)
+{
+	struct schedd_shared *shared = s->shared.address;
+
+	/* A full barrier: the look that follows must come after the word. */
+	__atomic_store_n(&shared->wake_classes, wake_classes, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void sched_set_poller(struct sched *s, pid_t tid)
+{
+	struct schedd_shared *shared = s->shared.address;
+
+	__atomic_store_n(&shared->poller_tid, (uint32_t)tid, __ATOMIC_RELEASE);
+}
+
+void sched_drain_wakeups(struct sched *s)
+{
+	ring_buffer__consume(s->wakeups);
 }
 
 void sched_read_stats(const struct sched *s, struct schedd_cpu_stats *ret_sum)

@@ -2,7 +2,8 @@
 /*
  * sched.h - the BPF scheduler as the daemon sees it: probe, load, attach, apply, read
  *
- * sched.c is the only includer of the skeleton.  Loop thread only.
+ * sched.c is the only includer of the skeleton.  Loop thread only, but for what is said to
+ * be the allocator thread's.
  */
 #ifndef SCHEDD_SCHED_H
 #define SCHEDD_SCHED_H
@@ -10,8 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "bpf/intf.h"
+#include "daemon/demand.h"
 #include "daemon/topo.h"
 
 struct sched;
@@ -53,6 +56,8 @@ struct sched_exit {
 struct sched_options {
 	uint64_t timeout_ms;   /* the kernel's watchdog; 0 = 30 s */
 	uint64_t alive_max_ns; /* 0 = never judged */
+	int poll_cpu;          /* of the polling allocator: nothing else runs there but what must; -1 = none */
+	bool reflex_off;       /* for comparisons only: CPUs change hands by the plan alone */
 };
 
 /* Opens, sets and loads; attaches nothing.  -EOPNOTSUPP with text when the kernel refuses. */
@@ -62,8 +67,14 @@ void sched_free(struct sched *s); /* detaches first */
 
 /* -EBUSY: another scheduler is loaded, its name in error. */
 int sched_attach(struct sched *s, char *error, size_t error_size);
-void sched_detach(struct sched *s);
+/*
+ * Instead of attaching: what schedules this machine is measured into the same
+ * counters and records, and nothing is changed.  Another scheduler may be loaded.
+ */
+int sched_observe(struct sched *s, char *error, size_t error_size);
+void sched_detach(struct sched *s); /* ends either */
 bool sched_is_attached(const struct sched *s);
+bool sched_is_observing(const struct sched *s);
 /* Reads the exit record; kind NONE while running. */
 void sched_get_exit(const struct sched *s, struct sched_exit *ret_exit);
 
@@ -72,6 +83,19 @@ int sched_set_cgroup_class(struct sched *s, int cgroup_fd, uint32_t class_idx);
 int sched_apply_plan(struct sched *s, const struct schedd_plan *plan);
 int sched_ping(struct sched *s);           /* the round trip of the watchdog rule */
 void sched_alive(struct sched *s, uint64_t now_ns, bool need_alive);
+
+/*
+ * For the allocator thread, beside the loop: what it reads is mapped memory, without a system call.
+ * Of the classes in `used`: counters added up per LLC (ret_counters[llc][class]); of each CPU the class + 1 of what runs there,
+ * 0 = idle.
+ */
+void sched_read_signals(const struct sched *s, uint32_t used,
+			struct demand_counters ret_counters[][SCHEDD_MAX_CLASSES], uint8_t *ret_holder);
+/* A task of one of these classes (a bit each) that is queued makes the descriptor readable, once; drain makes it unreadable. */
+int sched_wake_fd(const struct sched *s);
+void sched_set_asleep(struct sched *s, uint32_t wake_classes); /* 0 = awake */
+void sched_drain_wakeups(struct sched *s);
+void sched_set_poller(struct sched *s, pid_t tid); /* the thread that polls on poll_cpu; 0 = none */
 
 /* Adds up all CPUs. */
 void sched_read_stats(const struct sched *s, struct schedd_cpu_stats *ret_sum);

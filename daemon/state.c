@@ -31,6 +31,9 @@ int state_new(uint32_t nr_cpus, struct state **ret_state)
 	if (!s->tree)
 		return -ENOMEM;
 	s->nr_cpus = nr_cpus ? nr_cpus : 1;
+	s->nr_numa_nodes = 1;
+	s->lease_max = STATE_MAX_LEASES;
+	s->lease_ttl_max_ns = STATE_LEASE_TTL_MAX_S * UINT64_C(1000000000);
 	s->next_id = 1;
 	s->config_generation = 1;
 	add_builtin(s, SCHEDD_CLASS_NORMAL, SCHEDD_KIND_NORMAL);
@@ -57,6 +60,7 @@ static void free_contents(struct state *s)
 		state_assignment_clear(&s->assignments[i]);
 	free(s->assignments);
 	free(s->requests);
+	free(s->leases);
 	state_free_rules(s->rules, s->nr_rules);
 }
 
@@ -118,6 +122,18 @@ static int copy_requests(struct state *to, const struct state *from)
 	return 0;
 }
 
+static int copy_leases(struct state *to, const struct state *from)
+{
+	if (!from->nr_leases)
+		return 0;
+	to->leases = calloc(from->nr_leases, sizeof(*to->leases));
+	if (!to->leases)
+		return -ENOMEM;
+	memcpy(to->leases, from->leases, from->nr_leases * sizeof(*to->leases));
+	to->nr_leases = from->nr_leases;
+	return 0;
+}
+
 struct state *state_snapshot(const struct state *s)
 {
 	struct state *copy = malloc(sizeof(*copy));
@@ -129,8 +145,10 @@ struct state *state_snapshot(const struct state *s)
 	copy->assignments = NULL;
 	copy->requests = NULL;
 	copy->rules = NULL;
-	copy->nr_assignments = copy->nr_requests = copy->nr_rules = 0;
-	if (copy_assignments(copy, s) < 0 || copy_rules(copy, s) < 0 || copy_requests(copy, s) < 0) {
+	copy->leases = NULL;
+	copy->nr_assignments = copy->nr_requests = copy->nr_rules = copy->nr_leases = 0;
+	if (copy_assignments(copy, s) < 0 || copy_rules(copy, s) < 0 || copy_requests(copy, s) < 0 ||
+	    copy_leases(copy, s) < 0) {
 		state_free(copy);
 		return NULL;
 	}
@@ -139,11 +157,15 @@ struct state *state_snapshot(const struct state *s)
 
 void state_restore(struct state *s, struct state *snapshot)
 {
+	uint64_t limits_generation = s->limits_generation, lease_revision = s->lease_revision;
 	struct cgroup_tree *tree = s->tree;
 
 	free_contents(s);
 	*s = *snapshot;
 	s->tree = tree;
+	/* What was told of the undone change must not be taken for what comes next. */
+	s->limits_generation = limits_generation + 1;
+	s->lease_revision = lease_revision + 1;
 	free(snapshot);
 	state_recount(s);
 }

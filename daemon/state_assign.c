@@ -67,13 +67,13 @@ struct state_assignment *state_find_assignment_for(struct state *s, enum command
  * Time first, so that ids are in order and those of an earlier run never come
  * again; fixed width, so that the order of text is the order of time.
  */
-static void make_id(struct state *s, struct state_assignment *a)
+void state_make_id(struct state *s, uint64_t create_realtime_ns, char ret_id[STATE_ID_MAX + 1])
 {
 	do
-		snprintf(a->id, sizeof(a->id), "%012llx-%08llx",
-			 (unsigned long long)(a->create_realtime_ns / NS_PER_MS) & 0xffffffffffff,
+		snprintf(ret_id, STATE_ID_MAX + 1, "%012llx-%08llx",
+			 (unsigned long long)(create_realtime_ns / NS_PER_MS) & 0xffffffffffff,
 			 (unsigned long long)s->next_id++ & 0xffffffff);
-	while (state_find_assignment(s, a->id));
+	while (state_find_assignment(s, ret_id) || state_find_lease(s, ret_id));
 }
 
 static struct state_assignment *append(struct state *s)
@@ -110,7 +110,7 @@ int state_set_assignment(struct state *s, const struct state_assignment *a, stru
 		return -ENOMEM;
 	}
 	if (!copy.id[0])
-		make_id(s, &copy);
+		state_make_id(s, copy.create_realtime_ns, copy.id);
 	state_assignment_clear(old);
 	*old = copy;
 	if (ret_assignment)
@@ -139,7 +139,7 @@ static void forget_requests(struct state *s, uint64_t boottime_ns)
 bool state_expire(struct state *s, uint64_t boottime_ns, uint64_t *ret_next_boottime_ns)
 {
 	uint64_t next = 0;
-	bool changed = false;
+	bool changed = state_expire_leases(s, boottime_ns, &next);
 
 	for (size_t i = 0; i < s->nr_assignments;) {
 		uint64_t end = s->assignments[i].expire_boottime_ns;

@@ -85,6 +85,12 @@ bool state_class_is_used(const struct state *s, const char *name, const struct c
 			 str_escape(text, sizeof(text), rules[i].origin));
 		return true;
 	}
+	for (size_t i = 0; i < s->nr_leases; i++) {
+		if (strcmp(s->leases[i].class_name, name) != 0 && strcmp(s->leases[i].from_class_name, name) != 0)
+			continue;
+		snprintf(error, error_size, "class %s is in use by the lease %s", name, s->leases[i].id);
+		return true;
+	}
 	return false;
 }
 
@@ -166,6 +172,21 @@ int state_upsert_class(struct state *s, const char *name, const struct class_set
 	return 0;
 }
 
+/* The revision alone would repeat after a restart, the settings alone after two changes. */
+void state_class_etag(const struct state_class *c, char *ret_etag, size_t size)
+{
+	const struct class_settings *e = &c->effective;
+	const uint64_t words[] = { e->kind, e->guarantee_cpus, e->burst_cpus, e->lend, e->slice_ns, e->quantum_ns, e->weight,
+				   e->exclusive_smt, e->congestion_ns, e->wakeup_target_ns, c->override.set, c->config.set };
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		h = (h ^ words[i]) * UINT64_C(0x100000001b3);
+	for (const char *p = e->policy; *p; p++)
+		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	snprintf(ret_etag, size, "%" PRIx64 "-%08" PRIx32, c->revision, (uint32_t)(h ^ h >> 32));
+}
+
 static int find_for(const struct state *s, const char *name, char *error, size_t error_size)
 {
 	int slot = state_find_class(s, name);
@@ -231,19 +252,37 @@ static bool is_explicit(const struct state_class *c)
 	return (c->config.set | c->override.set) & CLASS_FIELD_GUARANTEE;
 }
 
-/* Largest remainder: the parts add up to `cpus` exactly, and no part is above its share rounded up. */
-static void divide(struct state *s, const bool *takes_part, uint64_t sum, uint32_t cpus)
+uint32_t state_ordered_cpus(const struct state_class *c)
 {
-	uint64_t remainder[SCHEDD_MAX_CLASSES] = { 0 };
+	return is_explicit(c) ? c->asked_guarantee_cpus : c->leased_cpus;
+}
+
+/* What classes ask for, of one strength. */
+struct asked {
+	uint32_t cpus[SCHEDD_MAX_CLASSES];
+	uint64_t sum;
+};
+
+static void ask(struct asked *a, int class_idx, uint32_t cpus)
+{
+	a->cpus[class_idx] += cpus;
+	a->sum += cpus;
+}
+
+/* Largest remainder: the parts add up to `cpus` exactly, and no part is above its share rounded up. */
+static void divide(struct asked *a, uint32_t cpus)
+{
+	uint64_t remainder[SCHEDD_MAX_CLASSES];
 	uint32_t left = cpus;
 
+	if (a->sum <= cpus)
+		return;
 	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		uint64_t wanted = takes_part[i] ? s->classes[i].effective.guarantee_cpus : 0;
+		uint64_t wanted = a->cpus[i];
 
-		s->classes[i].effective_guarantee_cpus = takes_part[i] ? (uint32_t)(wanted * cpus / sum) :
-									 s->classes[i].effective_guarantee_cpus;
-		remainder[i] = takes_part[i] ? wanted * cpus % sum : 0;
-		left -= takes_part[i] ? s->classes[i].effective_guarantee_cpus : 0;
+		a->cpus[i] = (uint32_t)(wanted * cpus / a->sum);
+		remainder[i] = wanted * cpus % a->sum;
+		left -= a->cpus[i];
 	}
 	while (left--) {
 		int best = 0;
@@ -251,29 +290,43 @@ static void divide(struct state *s, const bool *takes_part, uint64_t sum, uint32
 		for (int i = 1; i < SCHEDD_MAX_CLASSES; i++)
 			if (remainder[i] > remainder[best])
 				best = i;
-		s->classes[best].effective_guarantee_cpus++;
+		a->cpus[best]++;
 		remainder[best] = 0;
 	}
 }
 
+static uint32_t subtract(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void set_limits(struct state_class *c, uint32_t guarantee_cpus)
+{
+	uint32_t burst_cpus = subtract(c->effective.burst_cpus, c->reassigned_cpus);
+
+	c->effective_guarantee_cpus = guarantee_cpus;
+	/* Every class may use one CPU, and what was ordered for it on top. */
+	burst_cpus = burst_cpus ? burst_cpus : 1;
+	c->effective_burst_cpus = burst_cpus > guarantee_cpus ? burst_cpus : guarantee_cpus;
+}
+
 void state_scale_guarantees(struct state *s)
 {
-	bool asked[SCHEDD_MAX_CLASSES] = { false }, by_default[SCHEDD_MAX_CLASSES] = { false };
-	uint64_t sum_asked = 0, sum_default = 0, room;
+	struct asked orders = { 0 }, defaults = { 0 };
 
+	state_sum_leases(s);
 	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
 		struct state_class *c = &s->classes[i];
+		uint32_t own = c->used ? subtract(c->effective.guarantee_cpus, c->reassigned_cpus) : 0;
 
-		c->effective_guarantee_cpus = c->used ? c->effective.guarantee_cpus : 0;
-		asked[i] = c->used && is_explicit(c);
-		by_default[i] = c->used && !asked[i];
-		sum_asked += asked[i] ? c->effective.guarantee_cpus : 0;
-		sum_default += by_default[i] ? c->effective.guarantee_cpus : 0;
+		c->asked_guarantee_cpus = own + c->leased_cpus;
+		ask(&orders, i, state_ordered_cpus(c));
+		ask(&defaults, i, c->asked_guarantee_cpus - state_ordered_cpus(c));
 	}
-	s->guarantees_scaled = sum_asked > s->nr_cpus;
-	if (s->guarantees_scaled)
-		divide(s, asked, sum_asked, s->nr_cpus);
-	room = s->guarantees_scaled ? 0 : s->nr_cpus - sum_asked;
-	if (sum_default > room)
-		divide(s, by_default, sum_default, (uint32_t)room);
+	s->guarantees_scaled = orders.sum > s->nr_cpus;
+	divide(&defaults, s->guarantees_scaled ? 0 : s->nr_cpus - (uint32_t)orders.sum);
+	divide(&orders, s->nr_cpus);
+	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++)
+		set_limits(&s->classes[i], orders.cpus[i] + defaults.cpus[i]);
+	s->limits_generation++;
 }

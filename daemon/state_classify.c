@@ -171,13 +171,14 @@ static struct decision decide(const struct question *q)
 	return find_fallback(q);
 }
 
-static void set_class(struct state *s, struct cgroup_node *node, int class_idx)
+static void set_class(struct state *s, struct cgroup_node *node, struct decision d)
 {
 	if (node->counted)
 		s->classes[node->class_idx].member_cgroups--;
-	node->class_idx = (uint8_t)class_idx;
+	node->class_idx = (uint8_t)d.class_idx;
+	node->source = (uint8_t)d.source;
 	node->counted = true;
-	s->classes[class_idx].member_cgroups++;
+	s->classes[d.class_idx].member_cgroups++;
 }
 
 void state_classify(struct state *s, struct cgroup_node *top, void (*changed)(void *ctx, struct cgroup_node *node),
@@ -191,7 +192,7 @@ void state_classify(struct state *s, struct cgroup_node *top, void (*changed)(vo
 	calls_init(&calls, s, top->first_child);
 	for (struct cgroup_node *n = top; n; n = cgroup_node_next(top, n)) {
 		ask(&q, &calls, n);
-		set_class(s, n, decide(&q).class_idx);
+		set_class(s, n, decide(&q));
 		if (changed && (!n->applied || n->class_idx != n->applied_class_idx))
 			changed(ctx, n);
 	}
@@ -214,7 +215,7 @@ bool state_wants_scheduler(const struct state *s)
 	for (int i = 0; i < SCHEDD_MAX_CLASSES; i++)
 		if (i != SCHEDD_CLASS_NORMAL && s->classes[i].used && s->classes[i].member_cgroups)
 			return true;
-	return false;
+	return s->nr_leases > 0;
 }
 
 /* Who decided, past everything that was only inherited. */
@@ -261,6 +262,16 @@ size_t state_list_decided(const struct state *s, const struct state_assignment *
 }
 
 /* ---------- explaining ---------- */
+
+const char *state_source_name(const struct cgroup_node *node)
+{
+	static const char *const names[] = {
+		[SOURCE_CALL] = "call",           [SOURCE_SUBTREE] = "call",      [SOURCE_CONFIG] = "config",
+		[SOURCE_INHERITED] = "inherited", [SOURCE_PROTECTED] = "default", [SOURCE_DEFAULT] = "default",
+	};
+
+	return names[node->source];
+}
 
 static const char *or_empty(const char *s)
 {

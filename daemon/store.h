@@ -16,7 +16,7 @@
 enum { STORE_BOOT_ID_MAX = 36 };
 
 /*
- * "state" in dir (0700, file 0600; made when it is missing): API classes, overrides, assignments,
+ * "state" in dir (0700, file 0600; made when it is missing): API classes, overrides, assignments, leases,
  * request ids.  What is bound to a cgroup id or to this boot is dropped on load
  * when the boot id differs; LIFETIME_PERSISTENT stays.
  */

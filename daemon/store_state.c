@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* store_state.c - the state file: API classes, overrides, assignments and done requests */
+/* store_state.c - the state file: API classes, overrides, assignments, leases and done requests */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 static const char state_name[] = "state";
 static const char state_kind[] = "schedd-state";
 
-enum { TARGET_TEXT_MAX = 4096, REASON_MAX = 256 };
+enum { TARGET_TEXT_MAX = 4096 };
 
 /* In the order of enum command_target_type and enum command_lifetime. */
 static const char *const target_names[] = { "none", "path", "id", "unit", "pod", "container", "pid", "self" };
@@ -91,6 +91,28 @@ static void put_assignment(FILE *out, const struct state_assignment *a, const st
 	fputc('\n', out);
 }
 
+/* The end by one clock only: a lease never outlives the boot. */
+static void put_lease(FILE *out, const struct state_lease *l)
+{
+	fputs("lease", out);
+	store_put_text(out, "id", l->id);
+	store_put_text(out, "class", l->class_name);
+	store_put_text(out, "from", l->from_class_name);
+	store_put_u64(out, "requested", l->requested_cpus);
+	store_put_u64(out, "min", l->min_cpus);
+	store_put_u64(out, "granted", l->granted_cpus);
+	store_put_u64(out, "on_node", l->has_numa_node);
+	store_put_u64(out, "node", l->numa_node);
+	store_put_u64(out, "uid", l->actor_uid);
+	store_put_u64(out, "pid", l->actor_pid > 0 ? (uint64_t)l->actor_pid : 0);
+	store_put_text(out, "comm", l->actor_comm);
+	store_put_text(out, "reason", l->reason);
+	store_put_u64(out, "created", l->create_realtime_ns);
+	store_put_u64(out, "arrived", l->arrive_boottime_ns);
+	store_put_u64(out, "expires", l->expire_boottime_ns);
+	fputc('\n', out);
+}
+
 static void put_request(FILE *out, const struct state_request *q)
 {
 	fputs("request", out);
@@ -117,6 +139,8 @@ static void put_state(FILE *out, const struct state *s, const char *boot_id)
 			put_class(out, &s->classes[i]);
 	for (i = 0; i < s->nr_assignments; i++)
 		put_assignment(out, &s->assignments[i], &now);
+	for (i = 0; i < s->nr_leases; i++)
+		put_lease(out, &s->leases[i]);
 	for (i = 0; i < s->nr_requests; i++)
 		put_request(out, &s->requests[i]);
 }
@@ -269,7 +293,7 @@ static bool assignment_is_allowed(const struct state_load *l, const struct assig
 
 	if (!*a->id || a->target_type == TARGET_NONE || a->lifetime == LIFETIME_UNSET)
 		return false;
-	if (!*r->text || strlen(r->text) > TARGET_TEXT_MAX || strlen(r->reason) > REASON_MAX || !str_is_utf8(r->reason))
+	if (!*r->text || strlen(r->text) > TARGET_TEXT_MAX || strlen(r->reason) > STATE_REASON_MAX || !str_is_utf8(r->reason))
 		return false;
 	if (a->target_type != TARGET_UNIT && a->target_type != TARGET_POD && a->target_type != TARGET_CONTAINER &&
 	    r->text[0] != '/')
@@ -322,6 +346,63 @@ static int load_assignment(struct state_load *l, struct store_record *rec)
 	return err == -ENOMEM ? err : 0;
 }
 
+static int get_lease(struct store_record *rec, struct state_lease *ret)
+{
+	uint64_t requested = 0, min = 0, granted = 0, on_node = 0, node = 0, uid = 0, pid = 0;
+	struct state_lease l = { 0 };
+	int r = 0;
+
+	r |= store_record_get_text(rec, "id", l.id, sizeof(l.id));
+	r |= store_record_get_text(rec, "class", l.class_name, sizeof(l.class_name));
+	r |= store_record_get_text(rec, "from", l.from_class_name, sizeof(l.from_class_name));
+	r |= store_record_get_u64(rec, "requested", UINT32_MAX, &requested);
+	r |= store_record_get_u64(rec, "min", UINT32_MAX, &min);
+	r |= store_record_get_u64(rec, "granted", UINT32_MAX, &granted);
+	r |= store_record_get_u64(rec, "on_node", 1, &on_node);
+	r |= store_record_get_u64(rec, "node", UINT32_MAX, &node);
+	r |= store_record_get_u64(rec, "uid", UINT32_MAX, &uid);
+	r |= store_record_get_u64(rec, "pid", INT32_MAX, &pid);
+	r |= store_record_get_text(rec, "comm", l.actor_comm, sizeof(l.actor_comm));
+	r |= store_record_get_text(rec, "reason", l.reason, sizeof(l.reason));
+	r |= store_record_get_u64(rec, "created", UINT64_MAX, &l.create_realtime_ns);
+	r |= store_record_get_u64(rec, "arrived", UINT64_MAX, &l.arrive_boottime_ns);
+	r |= store_record_get_u64(rec, "expires", UINT64_MAX, &l.expire_boottime_ns);
+	if (r || store_record_check_all_read(rec) < 0)
+		return -EUCLEAN;
+	l.requested_cpus = (uint32_t)requested;
+	l.min_cpus = (uint32_t)min;
+	l.granted_cpus = (uint32_t)granted;
+	l.has_numa_node = on_node;
+	l.numa_node = (uint32_t)node;
+	l.actor_uid = (uid_t)uid;
+	l.actor_pid = (pid_t)pid;
+	*ret = l;
+	return 0;
+}
+
+static bool lease_is_allowed(const struct state_load *l, const struct state_lease *lease)
+{
+	return *lease->id && lease->granted_cpus && lease->granted_cpus <= lease->requested_cpus &&
+	       lease->arrive_boottime_ns <= l->boottime_ns && str_is_utf8(lease->reason) &&
+	       !state_find_lease(l->state, lease->id);
+}
+
+static int load_lease(struct state_load *l, struct store_record *rec)
+{
+	struct state_lease lease;
+	int r = get_lease(rec, &lease);
+
+	if (r < 0 || !l->state || !l->same_boot || lease.expire_boottime_ns <= l->boottime_ns)
+		return r;
+	/* A maximum that was lowered since holds for what is left. */
+	if (lease.expire_boottime_ns - l->boottime_ns > l->state->lease_ttl_max_ns)
+		lease.expire_boottime_ns = l->boottime_ns + l->state->lease_ttl_max_ns;
+	lease.config_generation = l->state->config_generation;
+	r = lease_is_allowed(l, &lease) ? state_add_lease(l->state, &lease, NULL) : -EINVAL;
+	l->skipped += r < 0 && r != -ENOMEM;
+	return r == -ENOMEM ? r : 0;
+}
+
 static int get_command(struct store_record *rec, enum command_type *ret_type)
 {
 	const char *name = store_record_get(rec, "command");
@@ -363,6 +444,7 @@ static const struct {
 	{ "boot", load_boot },
 	{ "class", load_class },
 	{ "assignment", load_assignment },
+	{ "lease", load_lease },
 	{ "request", load_request },
 };
 

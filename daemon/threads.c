@@ -14,7 +14,6 @@
 
 void threads_privilege_self(void)
 {
-	const struct sched_param priority = { .sched_priority = 1 };
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 
 	/* A page fault in the loop would wait for a kernel thread that our own scheduler runs. */
@@ -24,8 +23,15 @@ void threads_privilege_self(void)
 	/* For the moments without real-time priority, see threads_yield_self(). */
 	setpriority(PRIO_PROCESS, 0, -20);
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	threads_prioritise_self("the loop");
+}
+
+void threads_prioritise_self(const char *who)
+{
+	const struct sched_param priority = { .sched_priority = 1 };
+
 	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority) < 0)
-		log_warning_errno(errno, "cannot make the loop SCHED_RR 1 (CAP_SYS_NICE); under full load answers may be slow");
+		log_warning_errno(errno, "cannot make %s SCHED_RR 1 (CAP_SYS_NICE); under full load it may be late", who);
 }
 
 void threads_yield_self(void)

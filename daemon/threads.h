@@ -9,10 +9,12 @@
  * Not permitted is a warning, not a failure.
  */
 void threads_privilege_self(void);
+/* The priority alone; memory is locked for all threads by then. */
+void threads_prioritise_self(const char *who);
 
 /*
  * For the seconds that the verifier may take: as a real-time task it would keep
- * everybody else off this CPU, so it is an ordinary task of nice -20.  Only while the kernel's own scheduler is in
+ * everybody else off this CPU, so it is an ordinary task of nice -20.  Only while our own scheduler is not in
  * force; threads_restore_self() ends it.
  */
 void threads_yield_self(void);

@@ -231,12 +231,32 @@ static int set_global(struct parse *p, const struct cli_option *o, const char *v
 	return 0;
 }
 
+static bool may_repeat(const struct cli_option *o)
+{
+	size_t n = o->value ? strlen(o->value) : 0;
+
+	return n > 3 && strcmp(o->value + n - 3, "...") == 0;
+}
+
+static int add_repeat(struct parse *p, const struct cli_option *o, const char *value)
+{
+	struct cli *cli = p->cli;
+
+	if (cli->nr_repeats == CLI_MAX_REPEATS)
+		return parse_fail(p, "--%s was given too often: at most %d options may be repeated", o->name, CLI_MAX_REPEATS);
+	cli->repeats[cli->nr_repeats].option = o;
+	cli->repeats[cli->nr_repeats++].value = value;
+	return 0;
+}
+
 static int set_option(struct parse *p, const struct cli_option *o, const char *value)
 {
 	const struct cli_option *own = command_options(p->cli);
 
 	if (o >= cli_global_options && o < cli_global_options + ARRAY_SIZE(cli_global_options))
 		return set_global(p, o, value);
+	if (may_repeat(o))
+		return add_repeat(p, o, value);
 	if (p->cli->values[o - own])
 		return parse_fail(p, "--%s was given twice", o->name);
 	p->cli->values[o - own] = value;
@@ -380,6 +400,14 @@ const char *cli_value(const struct cli *cli, const char *name)
 
 	assert(o); /* a command asked for an option that is not in its table */
 	return o ? cli->values[o - options] : NULL;
+}
+
+const char *cli_repeat(const struct cli *cli, const char *name, unsigned int n)
+{
+	for (unsigned int i = 0; i < cli->nr_repeats; i++)
+		if (strcmp(cli->repeats[i].option->name, name) == 0 && n-- == 0)
+			return cli->repeats[i].value;
+	return NULL;
 }
 
 /* ---------- help ---------- */

@@ -33,12 +33,12 @@ enum cli_format {
 	CLI_ALL = (1 << 4) - 1,
 };
 
-enum { CLI_MAX_OPTIONS = 16, CLI_MAX_ARGS = 64 };
+enum { CLI_MAX_OPTIONS = 16, CLI_MAX_ARGS = 64, CLI_MAX_REPEATS = 32 };
 
 struct cli_option {
 	const char *name;      /* without "--" */
 	char letter;           /* 0 = none */
-	const char *value;     /* "DURATION"; NULL = a flag */
+	const char *value;     /* "DURATION"; NULL = a flag; "NAME..." = may be given several times */
 	const char *help;
 	bool unsupported;      /* known, refused as not supported yet, not in the help */
 };
@@ -60,6 +60,11 @@ struct cli {                   /* what was typed */
 	const struct cli_command *command;
 	const char *noun;      /* also set when only `NOUN --help' was asked */
 	const char *values[CLI_MAX_OPTIONS]; /* as command->options; flags have "" */
+	struct {
+		const struct cli_option *option;
+		const char *value;
+	} repeats[CLI_MAX_REPEATS]; /* of options that may be given several times, in their order */
+	unsigned int nr_repeats;
 	const char *args[CLI_MAX_ARGS];
 	unsigned int nr_args;
 	enum cli_format format;
@@ -76,6 +81,8 @@ int cli_parse(const struct cli_command *commands, int argc, char *const *argv, s
 
 /* The value of an option of the command that was typed, "" for a flag, NULL when absent. */
 const char *cli_value(const struct cli *cli, const char *name);
+/* The n-th value, from 0, of an option that may be given several times; NULL behind the last. */
+const char *cli_repeat(const struct cli *cli, const char *name, unsigned int n);
 static inline bool cli_flag(const struct cli *cli, const char *name)
 {
 	return cli_value(cli, name) != NULL;

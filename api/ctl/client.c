@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* client.c - one connection to schedd, unary calls over gRPC's C core */
+/* client.c - one connection to schedd, unary calls and streams over gRPC's C core */
 #include "api/ctl/client.h"
 
 #include <errno.h>
@@ -112,7 +112,13 @@ void client_free(struct client *c)
 	free(c);
 }
 
-/* ---------- one call ---------- */
+/* ---------- any call ---------- */
+
+static gpr_timespec after_ns(uint64_t ns)
+{
+	return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+			    gpr_time_from_nanos(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, GPR_TIMESPAN));
+}
 
 struct call {
 	grpc_call *call;
@@ -164,6 +170,47 @@ static int unpack(grpc_byte_buffer *buffer, const ProtobufCMessageDescriptor *ty
 	return 0;
 }
 
+/* timeout_ns 0: none.  Its pieces are ready to be used and freed, whatever comes next. */
+static void call_begin(struct client *client, const ProtobufCServiceDescriptor *service, const char *method,
+		       const ProtobufCMessage *request, uint64_t timeout_ns, struct call *c)
+{
+	gpr_timespec deadline = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+	grpc_slice name;
+	char path[128];
+
+	snprintf(path, sizeof(path), "/%s/%s", service->name, method);
+	if (timeout_ns)
+		deadline = after_ns(timeout_ns);
+	c->request = pack(request);
+	name = grpc_slice_from_copied_string(path);
+	c->call = grpc_channel_create_call(client->channel, NULL, GRPC_PROPAGATE_DEFAULTS, client->queue, name, NULL,
+					   deadline, NULL);
+	grpc_slice_unref(name);
+	grpc_metadata_array_init(&c->initial);
+	grpc_metadata_array_init(&c->trailing);
+}
+
+static void read_error(const struct call *c, struct client_error *ret_error)
+{
+	size_t i;
+
+	ret_error->message = strndup((const char *)GRPC_SLICE_START_PTR(c->message), GRPC_SLICE_LENGTH(c->message));
+	for (i = 0; i < c->trailing.count; i++)
+		if (!grpc_slice_str_cmp(c->trailing.metadata[i].key, "grpc-status-details-bin"))
+			client_read_details(GRPC_SLICE_START_PTR(c->trailing.metadata[i].value),
+					    GRPC_SLICE_LENGTH(c->trailing.metadata[i].value), ret_error);
+}
+
+static const ProtobufCMethodDescriptor *find_method(const ProtobufCServiceDescriptor *service, const char *method,
+						    const ProtobufCMessage *request)
+{
+	const ProtobufCMethodDescriptor *m = protobuf_c_service_descriptor_get_method_by_name(service, method);
+
+	return m && m->input == request->descriptor ? m : NULL;
+}
+
+/* ---------- one answer ---------- */
+
 static int call_run(struct client *client, struct call *c)
 {
 	grpc_op ops[6] = { 0 };
@@ -189,42 +236,18 @@ static int call_run(struct client *client, struct call *c)
 	return 0;
 }
 
-static void read_error(const struct call *c, struct client_error *ret_error)
-{
-	size_t i;
-
-	ret_error->message = strndup((const char *)GRPC_SLICE_START_PTR(c->message), GRPC_SLICE_LENGTH(c->message));
-	for (i = 0; i < c->trailing.count; i++)
-		if (!grpc_slice_str_cmp(c->trailing.metadata[i].key, "grpc-status-details-bin"))
-			client_read_details(GRPC_SLICE_START_PTR(c->trailing.metadata[i].value),
-					    GRPC_SLICE_LENGTH(c->trailing.metadata[i].value), ret_error);
-}
-
 int client_call(struct client *client, const ProtobufCServiceDescriptor *service, const char *method,
 		const ProtobufCMessage *request, uint64_t timeout_ns, ProtobufCMessage **ret_reply,
 		struct client_error *ret_error)
 {
-	const ProtobufCMethodDescriptor *m = protobuf_c_service_descriptor_get_method_by_name(service, method);
+	const ProtobufCMethodDescriptor *m = find_method(service, method, request);
 	_cleanup_(call_free) struct call c = { .message = grpc_empty_slice() };
-	gpr_timespec deadline;
-	grpc_slice name;
-	char path[128];
 	int r;
 
 	*ret_error = (struct client_error){ 0 };
-	if (!m || m->input != request->descriptor)
+	if (!m)
 		return -EINVAL;
-	snprintf(path, sizeof(path), "/%s/%s", service->name, method);
-	deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-				gpr_time_from_nanos(timeout_ns > INT64_MAX ? INT64_MAX : (int64_t)timeout_ns,
-						    GPR_TIMESPAN));
-	c.request = pack(request);
-	name = grpc_slice_from_copied_string(path);
-	c.call = grpc_channel_create_call(client->channel, NULL, GRPC_PROPAGATE_DEFAULTS, client->queue, name, NULL,
-					  deadline, NULL);
-	grpc_slice_unref(name);
-	grpc_metadata_array_init(&c.initial);
-	grpc_metadata_array_init(&c.trailing);
+	call_begin(client, service, method, request, timeout_ns, &c);
 	r = call_run(client, &c);
 	if (r < 0)
 		return r;
@@ -233,4 +256,105 @@ int client_call(struct client *client, const ProtobufCServiceDescriptor *service
 		return (int)c.status;
 	}
 	return c.reply ? unpack(c.reply, m->output, ret_reply) : -EBADMSG;
+}
+
+/* ---------- many answers ---------- */
+
+/* The tag of each batch is the address of what it fills; those under way must be waited for before the end. */
+struct client_stream {
+	struct client *client;
+	const ProtobufCMethodDescriptor *method;
+	struct call call;
+	bool sending, receiving, waiting; /* under way: request, message, status */
+};
+
+static bool wait_for(struct client_stream *s, void *tag, gpr_timespec until, bool *under_way)
+{
+	if (*under_way && grpc_completion_queue_pluck(s->client->queue, tag, until, NULL).type == GRPC_OP_COMPLETE)
+		*under_way = false;
+	return !*under_way;
+}
+
+static int stream_start(struct client_stream *s)
+{
+	struct call *c = &s->call;
+	grpc_op status = { .op = GRPC_OP_RECV_STATUS_ON_CLIENT }, ops[4] = { 0 };
+
+	status.data.recv_status_on_client.trailing_metadata = &c->trailing;
+	status.data.recv_status_on_client.status = &c->status;
+	status.data.recv_status_on_client.status_details = &c->message;
+	ops[0].op = GRPC_OP_SEND_INITIAL_METADATA;
+	ops[1].op = GRPC_OP_SEND_MESSAGE;
+	ops[1].data.send_message.send_message = c->request;
+	ops[2].op = GRPC_OP_SEND_CLOSE_FROM_CLIENT;
+	ops[3].op = GRPC_OP_RECV_INITIAL_METADATA;
+	ops[3].data.recv_initial_metadata.recv_initial_metadata = &c->initial;
+	s->waiting = grpc_call_start_batch(c->call, &status, 1, &c->status, NULL) == GRPC_CALL_OK;
+	s->sending = grpc_call_start_batch(c->call, ops, ARRAY_SIZE(ops), &c->initial, NULL) == GRPC_CALL_OK;
+	return s->waiting && s->sending ? 0 : -EIO;
+}
+
+int client_stream_open(struct client *client, const ProtobufCServiceDescriptor *service, const char *method,
+		       const ProtobufCMessage *request, uint64_t timeout_ns, struct client_stream **ret_stream)
+{
+	_cleanup_(client_stream_freep) struct client_stream *s = NULL;
+	int r;
+
+	if (!find_method(service, method, request))
+		return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->client = client;
+	s->method = find_method(service, method, request);
+	s->call.message = grpc_empty_slice();
+	call_begin(client, service, method, request, timeout_ns, &s->call);
+	r = stream_start(s);
+	if (r < 0)
+		return r;
+	*ret_stream = TAKE_PTR(s);
+	return 0;
+}
+
+int client_stream_next(struct client_stream *s, uint64_t timeout_ns, ProtobufCMessage **ret_message,
+		       struct client_error *ret_error)
+{
+	gpr_timespec forever = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+	struct call *c = &s->call;
+	grpc_op op = { .op = GRPC_OP_RECV_MESSAGE };
+	int r;
+
+	*ret_error = (struct client_error){ 0 };
+	op.data.recv_message.recv_message = &c->reply;
+	if (!s->receiving)
+		s->receiving = grpc_call_start_batch(c->call, &op, 1, &c->reply, NULL) == GRPC_CALL_OK;
+	if (!s->receiving)
+		return -EIO;
+	if (!wait_for(s, &c->reply, timeout_ns ? after_ns(timeout_ns) : forever, &s->receiving))
+		return -ETIMEDOUT;
+	if (c->reply) {
+		r = unpack(c->reply, s->method->output, ret_message);
+		grpc_byte_buffer_destroy(TAKE_PTR(c->reply));
+		return r;
+	}
+	wait_for(s, &c->status, forever, &s->waiting);
+	if (c->status == GRPC_STATUS_OK)
+		return -ENODATA;
+	read_error(c, ret_error);
+	return (int)c->status;
+}
+
+void client_stream_free(struct client_stream *s)
+{
+	gpr_timespec forever = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+
+	if (!s)
+		return;
+	/* Completes what is under way; has no effect on a call that is over. */
+	grpc_call_cancel(s->call.call, NULL);
+	wait_for(s, &s->call.initial, forever, &s->sending);
+	wait_for(s, &s->call.reply, forever, &s->receiving);
+	wait_for(s, &s->call.status, forever, &s->waiting);
+	call_free(&s->call);
+	free(s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * client.h - one connection to schedd, unary calls
+ * client.h - one connection to schedd, unary calls and streams
  *
  * The only file of schedctl that knows gRPC is client.c.  The socket is
  * connected here and handed to gRPC afterwards, so that a failure is an exact
@@ -62,6 +62,26 @@ int client_call(struct client *c, const ProtobufCServiceDescriptor *service, con
 		const ProtobufCMessage *request, uint64_t timeout_ns, ProtobufCMessage **ret_reply,
 		struct client_error *ret_error);
 void client_error_free(struct client_error *e);
+
+/*
+ * A call that is answered with many messages.  timeout_ns is for the whole of
+ * it; 0: it has no end.  -errno.
+ */
+struct client_stream;
+int client_stream_open(struct client *c, const ProtobufCServiceDescriptor *service, const char *method,
+		       const ProtobufCMessage *request, uint64_t timeout_ns, struct client_stream **ret_stream);
+/*
+ * The next message: 0 with *ret_message, -ETIMEDOUT when none came within
+ * timeout_ns (0: wait for ever), -ENODATA when the daemon ended the stream, or a status
+ * as client_call() gives it; after the last two there is nothing more.
+ */
+int client_stream_next(struct client_stream *s, uint64_t timeout_ns, ProtobufCMessage **ret_message,
+		       struct client_error *ret_error);
+void client_stream_free(struct client_stream *s); /* ends it, when it has not ended */
+static inline void client_stream_freep(struct client_stream **s)
+{
+	client_stream_free(*s);
+}
 
 /* The details of an error (a packed google.rpc.Status) into ret_error; for client.c and tests. */
 void client_read_details(const uint8_t *data, size_t length, struct client_error *ret_error);

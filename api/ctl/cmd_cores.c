@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cmd_cores.c - schedctl cores show */
+/* cmd_cores.c - schedctl cores show; the other verbs: cmd_lease.c */
 #include <inttypes.h>
 
 #include "api/ctl/commands.h"

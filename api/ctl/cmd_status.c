@@ -23,7 +23,7 @@ static enum out_colour state_colour(const Schedd__V1alpha1__NodeStatus *s)
 		return OUT_RED;
 	if (!strcmp(s->state, "attached"))
 		return OUT_GREEN;
-	return !strcmp(s->state, "detached") ? OUT_PLAIN : OUT_YELLOW;
+	return !strcmp(s->state, "detached") || !strcmp(s->state, "observing") ? OUT_PLAIN : OUT_YELLOW;
 }
 
 static uint64_t span_ns(const Google__Protobuf__Duration *d)
@@ -49,7 +49,10 @@ static void show_mode_and_state(const struct ctl *ctl, const Schedd__V1alpha1__N
 
 	printf("%s*%s schedd - latency classes for cgroups\n", out_colour_start(ctl->colour, colour),
 	       out_colour_end(ctl->colour, colour));
-	line("Mode", mode);
+	if (s->hold_until_time && !*hold)
+		printf("%12s: %s until %s\n", "Mode", mode, out_time(when, sizeof(when), s->hold_until_time->seconds));
+	else
+		line("Mode", mode);
 	printf("%12s: %s%s%s%s%s\n", "State", out_colour_start(ctl->colour, colour), state,
 	       out_colour_end(ctl->colour, colour), s->healthy ? "" : ", degraded", s->ready ? "" : ", not ready");
 	if (*reason)
@@ -219,7 +222,7 @@ static void print_mode(const struct ctl *ctl, const Schedd__V1alpha1__NodeStatus
 		printf("%s%s", would ? "the mode would be " : "mode: ", mode);
 	else
 		printf("%s", mode);
-	if (s->hold_until_time && *s->hold_reason)
+	if (s->hold_until_time)
 		printf(", until %s", out_time(when, sizeof(when), s->hold_until_time->seconds));
 	if (!would)
 		printf(" (%s%s%s)", state, *reason ? ": " : "", reason);

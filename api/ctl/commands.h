@@ -24,8 +24,15 @@ int cmd_class_update(struct ctl *ctl);
 int cmd_class_revert(struct ctl *ctl);
 int cmd_class_delete(struct ctl *ctl);
 
+int cmd_events(struct ctl *ctl);
+
 int cmd_cgroup_list(struct ctl *ctl);
 int cmd_cores_show(struct ctl *ctl);
+int cmd_cores_grant(struct ctl *ctl);
+int cmd_cores_reassign(struct ctl *ctl);
+int cmd_cores_leases(struct ctl *ctl);
+int cmd_cores_renew(struct ctl *ctl);
+int cmd_cores_release(struct ctl *ctl);
 
 int cmd_config_show(struct ctl *ctl);
 int cmd_config_cat(struct ctl *ctl);

@@ -173,7 +173,7 @@ static enum ctl_exit explain_status(struct ctl_problem *p, int status, const str
 	enum ctl_exit code = ctl_exit_of_status(status);
 	char span[32];
 
-	if (status == CLIENT_DEADLINE_EXCEEDED)
+	if (status == CLIENT_DEADLINE_EXCEEDED && !e->reason)
 		return set_problem(
 			p, code,
 			"schedd did not answer within %s (--timeout); a change may have been made all the same",
@@ -199,6 +199,28 @@ static enum ctl_exit explain_status(struct ctl_problem *p, int status, const str
 
 /* ---------- calls ---------- */
 
+static enum ctl_exit connect_once(struct ctl *ctl, struct ctl_problem *ret_problem)
+{
+	int r;
+
+	if (ctl->client)
+		return CTL_DONE;
+	r = client_connect(ctl_socket_path(ctl), ctl->cli.timeout_ns, &ctl->client);
+	return r < 0 ? explain_connect(ret_problem, ctl_socket_path(ctl), ctl->cli.timeout_ns, -r) : CTL_DONE;
+}
+
+/* r: what client.h calls a status, or -errno. */
+static enum ctl_exit explain_call(const struct ctl *ctl, struct ctl_problem *p, const char *method, int r,
+				  const struct client_error *e)
+{
+	if (r > 0)
+		return explain_status(p, r, e, ctl->cli.timeout_ns);
+	if (r == -EBADMSG)
+		return set_problem(p, CTL_FAILED, "the answer to %s cannot be read: is %s the socket of schedd?", method,
+				   ctl_socket_path(ctl));
+	return set_problem(p, CTL_FAILED, "the call %s could not be made: %s", method, strerror(-r));
+}
+
 enum ctl_exit ctl_try(struct ctl *ctl, const ProtobufCServiceDescriptor *service, const char *method,
 		      const ProtobufCMessage *request, void *ret_reply, struct ctl_problem *ret_problem)
 {
@@ -206,23 +228,12 @@ enum ctl_exit ctl_try(struct ctl *ctl, const ProtobufCServiceDescriptor *service
 	enum ctl_exit code;
 	int r;
 
-	if (!ctl->client) {
-		r = client_connect(ctl_socket_path(ctl), ctl->cli.timeout_ns, &ctl->client);
-		if (r < 0)
-			return explain_connect(ret_problem, ctl_socket_path(ctl), ctl->cli.timeout_ns, -r);
-	}
+	code = connect_once(ctl, ret_problem);
+	if (code != CTL_DONE)
+		return code;
 	r = client_call(ctl->client, service, method, request, ctl->cli.timeout_ns, ret_reply, &error);
-	if (r == 0)
-		code = CTL_DONE;
-	else if (r > 0)
-		code = explain_status(ret_problem, r, &error, ctl->cli.timeout_ns);
-	else if (r == -EBADMSG)
-		code = set_problem(ret_problem, CTL_FAILED,
-				   "the answer to %s cannot be read: is %s the socket of schedd?", method,
-				   ctl_socket_path(ctl));
-	else
-		code = set_problem(ret_problem, CTL_FAILED, "the call %s could not be made: %s", method,
-				   strerror(-r));
+	if (r != 0)
+		code = explain_call(ctl, ret_problem, method, r, &error);
 	client_error_free(&error);
 	return code;
 }
@@ -237,6 +248,69 @@ enum ctl_exit ctl_call(struct ctl *ctl, const char *method, const ProtobufCMessa
 		ctl_fail(code, "%s", problem.text);
 	return code;
 }
+
+/* ---------- streams ---------- */
+
+/* Status 1 is gRPC's CANCELLED: the daemon cut what did not end by itself. */
+static enum ctl_exit explain_end(const struct ctl *ctl, struct ctl_problem *p, const char *method, int r,
+				 const struct client_error *e)
+{
+	_cleanup_free_ char *message = out_text(e->message ? e->message : "");
+	char span[32];
+
+	if (r == -ENODATA || r == 1 || (r == CLIENT_UNAVAILABLE && !e->reason))
+		return set_problem(p, CTL_UNREACHABLE, "schedd went away and ended the stream%s%s%s", *message ? " (" : "",
+				   message, *message ? ")" : "");
+	if (r == -ETIMEDOUT || r == CLIENT_DEADLINE_EXCEEDED)
+		return set_problem(p, CTL_UNREACHABLE, "schedd did not answer within %s (--timeout)",
+				   str_format_duration_ns(span, sizeof(span), ctl->cli.timeout_ns));
+	return explain_call(ctl, p, method, r, e);
+}
+
+/* 0 when each() has had enough. */
+static int read_stream(struct ctl *ctl, struct client_stream *stream, bool endless,
+		       bool (*each)(void *ctx, const ProtobufCMessage *message), void *ctx,
+		       struct client_error *ret_error)
+{
+	uint64_t timeout_ns = endless ? ctl->cli.timeout_ns : 0;
+	bool more = true;
+	int r = 0;
+
+	for (; more && r == 0; timeout_ns = 0) {
+		_cleanup_message_ ProtobufCMessage *message = NULL;
+
+		r = client_stream_next(stream, timeout_ns, &message, ret_error);
+		if (r == 0)
+			more = each(ctx, message);
+	}
+	return r;
+}
+
+enum ctl_exit ctl_stream(struct ctl *ctl, const char *method, const ProtobufCMessage *request, bool endless,
+			 bool (*each)(void *ctx, const ProtobufCMessage *message), void *ctx)
+{
+	_cleanup_(client_stream_freep) struct client_stream *stream = NULL;
+	struct client_error error = { 0 };
+	struct ctl_problem problem;
+	enum ctl_exit code;
+	int r;
+
+	code = connect_once(ctl, &problem);
+	if (code != CTL_DONE)
+		return ctl_fail(code, "%s", problem.text);
+	r = client_stream_open(ctl->client, &schedd__v1alpha1__scheduler__descriptor, method, request,
+			       endless ? 0 : ctl->cli.timeout_ns, &stream);
+	if (r == 0)
+		r = read_stream(ctl, stream, endless, each, ctx, &error);
+	if (r != 0) {
+		code = explain_end(ctl, &problem, method, r, &error);
+		ctl_fail(code, "%s", problem.text);
+	}
+	client_error_free(&error);
+	return code;
+}
+
+/* ---------- pages ---------- */
 
 static void *message_field(const ProtobufCMessage *m, const char *name)
 {

@@ -46,6 +46,15 @@ enum ctl_exit ctl_try(struct ctl *ctl, const ProtobufCServiceDescriptor *service
 		      const ProtobufCMessage *request, void *ret_reply, struct ctl_problem *ret_problem);
 
 /*
+ * Calls a method that is answered with a stream, and each() for every message
+ * until it returns false, which ends the call: CTL_DONE.  endless: --timeout is
+ * only for the first message, else for all.  When the daemon ends the stream that
+ * is reported and CTL_UNREACHABLE.
+ */
+enum ctl_exit ctl_stream(struct ctl *ctl, const char *method, const ProtobufCMessage *request, bool endless,
+			 bool (*each)(void *ctx, const ProtobufCMessage *message), void *ctx);
+
+/*
  * Calls a List method until its last page; the reply is the first page with
  * the items of all others appended.  request is changed (page_size, page_token).
  */

@@ -87,7 +87,8 @@ static void check_sched_ext(struct doctor *d, const char *root)
 	else
 		doctor_add(
 			d, "sched_ext", DOCTOR_MISSING,
-			"the kernel takes one scheduler at a time: stop the other one (often `systemctl stop scx`)",
+			"the kernel takes one scheduler at a time: stop the other one (often `systemctl stop scx`); "
+			"mode observe measures it meanwhile",
 			"another scheduler is %s: %s", state, *ops ? ops : "without a name");
 }
 

@@ -12,7 +12,8 @@
 
 #include "daemon/base/cleanup.h"
 
-enum { INDENT = 2, NANOS_PER_S = 1000000000 };
+/* A depth below 0 means no line breaks; so far below that what is inside is below 0 too. */
+enum { INDENT = 2, NANOS_PER_S = 1000000000, ONE_LINE = -1000000 };
 
 static void print_value(const ProtobufCFieldDescriptor *f, const void *value, int depth, FILE *out);
 
@@ -268,7 +269,8 @@ static bool is_present(const ProtobufCMessage *m, const ProtobufCFieldDescriptor
 
 static void print_line_start(int depth, FILE *out)
 {
-	fprintf(out, "\n%*s", depth * INDENT, "");
+	if (depth >= 0)
+		fprintf(out, "\n%*s", depth * INDENT, "");
 }
 
 static void print_repeated(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, int depth, FILE *out)
@@ -370,5 +372,11 @@ static void print_value(const ProtobufCFieldDescriptor *f, const void *value, in
 void json_print_message(const ProtobufCMessage *message, FILE *out)
 {
 	print_fields(message, 0, out);
+	fputc('\n', out);
+}
+
+void json_print_line(const ProtobufCMessage *message, FILE *out)
+{
+	print_fields(message, ONE_LINE, out);
 	fputc('\n', out);
 }

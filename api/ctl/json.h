@@ -15,6 +15,9 @@
 /* A message with a final newline, indented by two blanks a level. */
 void json_print_message(const ProtobufCMessage *message, FILE *out);
 
+/* The same on one line: one message after the other makes a stream that line by line is JSON. */
+void json_print_line(const ProtobufCMessage *message, FILE *out);
+
 /* A string with its quotes; control characters (also 0x7f and U+0080 to U+009F) escaped, bad UTF-8 as U+FFFD. */
 void json_print_string(const char *s, FILE *out);
 

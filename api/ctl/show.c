@@ -19,10 +19,11 @@ void show_name(const char *name)
 	puts(text);
 }
 
-/* Not attached because nothing asks for it is what the mode auto is about. */
+/* Not attached because nothing asks for it is what the mode auto is about, and observing is an order. */
 bool show_condition_is_bad(const Schedd__V1alpha1__Condition *c)
 {
-	return c->status != SCHEDD__V1ALPHA1__CONDITION__STATE__STATE_TRUE && strcmp(c->reason, "NotWanted") != 0;
+	return c->status != SCHEDD__V1ALPHA1__CONDITION__STATE__STATE_TRUE && strcmp(c->reason, "NotWanted") != 0 &&
+	       strcmp(c->reason, "Observing") != 0;
 }
 
 static const char *state_word(Schedd__V1alpha1__Condition__State state)
@@ -65,8 +66,8 @@ void show_guarantee_cell(struct out_table *t, const Schedd__V1alpha1__SchedClass
 	else if (c->guarantee_cpus->value == c->effective_guarantee_cpus)
 		out_cell(t, OUT_PLAIN, "%" PRIu32, c->guarantee_cpus->value);
 	else
-		out_cell(t, OUT_YELLOW, "%" PRIu32 " (%" PRIu32 " now)", c->guarantee_cpus->value,
-			 c->effective_guarantee_cpus);
+		out_cell(t, c->effective_guarantee_cpus < c->guarantee_cpus->value ? OUT_YELLOW : OUT_PLAIN,
+			 "%" PRIu32 " (%" PRIu32 " now)", c->guarantee_cpus->value, c->effective_guarantee_cpus);
 }
 
 Schedd__V1alpha1__Change *show_fill_change(const struct ctl *ctl, Schedd__V1alpha1__Change *change)

@@ -20,7 +20,7 @@ bool show_condition_is_bad(const Schedd__V1alpha1__Condition *c);
 void show_conditions(const struct ctl *ctl, Schedd__V1alpha1__Condition *const *conditions, size_t nr_conditions,
 		     const char *indent);
 
-/* "2", or "4 (2 now)" in yellow when it was scaled. */
+/* "2", or "4 (2 now)" when it was scaled, in yellow, or raised by leases. */
 void show_guarantee_cell(struct out_table *t, const Schedd__V1alpha1__SchedClass *c);
 
 /* --reason and --dry-run of the command; returns change. */

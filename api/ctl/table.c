@@ -22,6 +22,14 @@ static const struct cli_option mode_options[] = {
 	DRY_RUN, REASON_TEXT, YES, END,
 };
 
+static const struct cli_option events_options[] = {
+	{ "follow", 'f', NULL, "go on until interrupted", false },
+	{ "type", 0, "TYPE...", "only that kind, such as state-changed; may be repeated", false },
+	{ "class", 0, "NAME...", "only what is about that class; may be repeated", false },
+	{ "since", 0, "EPOCH:SEQUENCE", "only what came after that event", false },
+	END,
+};
+
 static const struct cli_option set_options[] = {
 	{ "ttl", 0, "DURATION", "take it back after that time", false },
 	PERSISTENT,
@@ -58,6 +66,33 @@ static const struct cli_option cgroup_list_options[] = {
 
 static const struct cli_option reload_options[] = { DRY_RUN, REASON_TEXT, END };
 
+#define LEASE_TTL { "ttl", 0, "DURATION", "how long from now on; required", false }
+#define LEASE_MIN { "min", 0, "N", "fewer will do, down to N (default: all or nothing)", false }
+#define LEASE_WAIT { "wait", 0, "STATE", "wait until accepted, owned (default) or running", false }
+#define REQUEST_ID { "request-id", 0, "UUID", "the same order again has its effect once", false }
+#define EXPECT_GENERATION { "expect-generation", 0, "N", "refuse when anything was changed since generation N", false }
+
+static const struct cli_option grant_options[] = {
+	LEASE_TTL, LEASE_MIN, LEASE_WAIT,
+	{ "numa", 0, "NODE", "preferably CPUs of that NUMA node", false },
+	REQUEST_ID, EXPECT_GENERATION, DRY_RUN, REASON_TEXT, END,
+};
+
+static const struct cli_option reassign_options[] = {
+	{ "from", 0, "CLASS", "the class that gives CPUs; required", false },
+	{ "to", 0, "CLASS", "the class that gets them; required", false },
+	LEASE_TTL, LEASE_MIN, LEASE_WAIT, REQUEST_ID, EXPECT_GENERATION, DRY_RUN, REASON_TEXT, END,
+};
+
+static const struct cli_option renew_options[] = {
+	LEASE_TTL, REQUEST_ID, EXPECT_GENERATION, DRY_RUN, REASON_TEXT, END,
+};
+
+static const struct cli_option release_options[] = {
+	{ "ignore-missing", 0, NULL, "a lease that is not there is no error", false },
+	REQUEST_ID, EXPECT_GENERATION, DRY_RUN, REASON_TEXT, END,
+};
+
 enum { TEXT = CLI_TABLE | CLI_WIDE, TEXT_JSON = TEXT | CLI_JSON };
 
 /* Verbs of one noun stand together: the help and the suggestions rely on it. */
@@ -80,6 +115,9 @@ const struct cli_command ctl_commands[] = {
 	{ "mode", NULL, "[MODE]",
 	  "show the mode or change it: auto, active, observe, paused, detached",
 	  0, 1, TEXT_JSON, mode_options, cmd_mode },
+	{ "events", NULL, "",
+	  "what happened lately, and with -f what happens",
+	  0, 0, TEXT_JSON, events_options, cmd_events },
 	{ "class", "set", "TARGET CLASS",
 	  "put a cgroup and what is below it into a class",
 	  1, 2, CLI_ALL, set_options, cmd_class_set },
@@ -116,6 +154,21 @@ const struct cli_command ctl_commands[] = {
 	{ "cores", "show", "",
 	  "who owns and who holds each CPU",
 	  0, 0, TEXT_JSON, NULL, cmd_cores_show },
+	{ "cores", "grant", "CLASS N",
+	  "N more CPUs for a class, for a while",
+	  2, 2, CLI_ALL, grant_options, cmd_cores_grant },
+	{ "cores", "reassign", "N",
+	  "N CPUs of one class for another one, for a while",
+	  1, 1, CLI_ALL, reassign_options, cmd_cores_reassign },
+	{ "cores", "leases", "[CLASS]",
+	  "what was granted and reassigned and has not ended",
+	  0, 1, CLI_ALL, NULL, cmd_cores_leases },
+	{ "cores", "renew", "LEASE",
+	  "another end for a lease",
+	  1, 1, CLI_ALL, renew_options, cmd_cores_renew },
+	{ "cores", "release", "LEASE",
+	  "end a lease now",
+	  1, 1, CLI_ALL, release_options, cmd_cores_release },
 	{ "config", "show", "",
 	  "the configuration in effect",
 	  0, 0, TEXT_JSON, NULL, cmd_config_show },

@@ -31,6 +31,7 @@ void log_event(int level, const char *message_id, const char *const *fields, con
 #define LOG_ID_CLASS_SET "6d1d8d5b3d5c4f0bb1a2d53c7c0f4a04"
 #define LOG_ID_CONFIG "6d1d8d5b3d5c4f0bb1a2d53c7c0f4a05"
 #define LOG_ID_MODE "6d1d8d5b3d5c4f0bb1a2d53c7c0f4a06"
+#define LOG_ID_OBSERVING "6d1d8d5b3d5c4f0bb1a2d53c7c0f4a07"
 
 #define log_debug(...) log_full(LOG_DEBUG, 0, __VA_ARGS__)
 #define log_info(...) log_full(LOG_INFO, 0, __VA_ARGS__)

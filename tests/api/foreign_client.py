@@ -61,8 +61,9 @@ class Client:
         method = self.service.methods_by_name[name]
         request = getattr(self.api, method.input_type.name)
         reply = getattr(self.api, method.output_type.name)
-        call = self.channel.unary_unary(f"/{SERVICE}/{name}", request_serializer=request.SerializeToString,
-                                        response_deserializer=reply.FromString)
+        make = self.channel.unary_stream if name == "WatchEvents" else self.channel.unary_unary
+        call = make(f"/{SERVICE}/{name}", request_serializer=request.SerializeToString,
+                    response_deserializer=reply.FromString)
 
         def run(message=None, **fields):
             self.called.add(name)
@@ -180,8 +181,14 @@ def set_mode_takes_the_present_mode():
     after = S.client.SetMode(mode=before.mode)
     equal(after.mode, before.mode, "mode")
     fails(Code.INVALID_ARGUMENT, lambda: S.client.SetMode(mode="fast"), field="mode")
-    fails(Code.UNIMPLEMENTED, lambda: S.client.SetMode(mode="paused"))
     equal(S.client.GetStatus().mode, before.mode, "mode after refusals")
+
+
+@test
+def set_mode_takes_paused_and_goes_back():
+    before = S.client.GetStatus()
+    equal(S.client.SetMode(mode="paused").mode, "paused", "mode")
+    equal(S.client.SetMode(mode=before.mode).mode, before.mode, "mode")
 
 
 @test
@@ -498,6 +505,78 @@ def bad_bytes_are_refused_and_change_nothing():
 def compressed_requests_are_refused():
     body = S.api.SetClassRequest(target=path_target("/" + "a" * 200), class_name="be").SerializeToString() * 20
     fails(Code.UNIMPLEMENTED, lambda: S.client.raw(f"/{SERVICE}/SetClass", body, compression=grpc.Compression.Gzip))
+
+
+# ---------- events ----------
+
+def next_event(stream, type_name):
+    event = next(stream)
+    equal(S.api.Event.Type.Name(event.type), "TYPE_" + type_name, "type")
+    return event
+
+
+@test
+def watch_events_follows_a_class():
+    name = S.prefix + "seen"
+    stream = S.client.WatchEvents(class_names=[name])
+    begin = next_event(stream, "BOOKMARK")
+    equal(begin.epoch, S.client.GetStatus().epoch, "epoch")
+    request_id = str(uuid.uuid4())
+    S.client.UpsertClass(change=change(request_id=request_id), sched_class=our_class("seen"))
+    made = next_event(stream, "CLASS_CHANGED")
+    equal(made.sched_class.name, name, "name")
+    equal(made.actor.pid, os.getpid(), "actor.pid")
+    equal(made.actor.source, "api", "actor.source")
+    equal(made.request_id, request_id, "request_id")
+    check(made.sequence > begin.sequence, f"sequence {made.sequence} after {begin.sequence}")
+    S.client.SetClass(target=path_target(), class_name=name)
+    decided = next_event(stream, "DECISION_CHANGED")
+    equal(decided.decision.cgroup_path, S.cgroup, "cgroup_path")
+    equal(decided.decision.winner.source, "call", "source")
+    equal(next_event(stream, "DECISION_CHANGED").decision.cgroup_path, S.cgroup + "/child", "cgroup_path")
+    stream.cancel()
+    S.client.UnsetClass(target=path_target())
+    S.client.DeleteClass(class_name=name)
+    after = wrappers_pb2.UInt64Value(value=decided.sequence)
+    stream = S.client.WatchEvents(class_names=[name], epoch=decided.epoch, after_sequence=after)
+    types = [S.api.Event.Type.Name(next(stream).type) for _ in range(5)]
+    stream.cancel()
+    equal(types, ["TYPE_DECISION_CHANGED"] * 3 + ["TYPE_CLASS_DELETED", "TYPE_BOOKMARK"], "events after resuming")
+
+
+@test
+def watch_events_begins_with_the_state():
+    order = S.client.SetClass(target=path_target(), class_name="be")
+    stream = S.client.WatchEvents(send_initial_state=True)
+    seen = []
+    for event in stream:
+        seen.append(event)
+        if event.type == S.api.Event.TYPE_INITIAL_STATE_END:
+            break
+    stream.cancel()
+    classes = {e.sched_class.name for e in seen if e.type == S.api.Event.TYPE_CLASS_CHANGED}
+    check({"latency-critical", "normal", "best-effort"} <= classes, f"classes {classes}")
+    orders = {e.decision.winner.value: e.decision.cgroup_path for e in seen
+              if e.type == S.api.Event.TYPE_DECISION_CHANGED}
+    equal(orders.get(order.assignment_id), S.cgroup, "cgroup of the assignment")
+    S.client.UnsetClass(assignment_id=order.assignment_id)
+
+
+@test
+def watch_events_refuses():
+    value = wrappers_pb2.UInt64Value
+    watch = S.client.WatchEvents
+    now = S.client.GetStatus().epoch
+    fails(Code.INVALID_ARGUMENT, lambda: next(watch(types=[0])), field="types")
+    fails(Code.INVALID_ARGUMENT, lambda: next(watch(types=[99])), field="types")
+    fails(Code.INVALID_ARGUMENT, lambda: next(watch(class_names=["No"])), field="class_names")
+    fails(Code.INVALID_ARGUMENT, lambda: next(watch(epoch=now)), field="after_sequence")
+    fails(Code.INVALID_ARGUMENT, lambda: next(watch(after_sequence=value(value=1))), field="epoch")
+    fails(Code.INVALID_ARGUMENT, lambda: next(watch(bookmark_interval={"nanos": 1})), field="bookmark_interval")
+    fails(Code.OUT_OF_RANGE, lambda: next(watch(epoch="0" * 16, after_sequence=value(value=1))),
+          reason="EVENTS_GONE")
+    fails(Code.OUT_OF_RANGE, lambda: next(watch(epoch=now, after_sequence=value(value=2**60))),
+          reason="EVENTS_GONE")
 
 
 # ---------- health and reflection ----------

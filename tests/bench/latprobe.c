@@ -2,17 +2,20 @@
 /*
  * latprobe.c - how late a periodic sleeper wakes up
  *
- * latprobe [-n SAMPLES] [-i INTERVAL_US] [-s SKIP]
+ * latprobe [-n SAMPLES] [-i INTERVAL_US] [-s SKIP] [-w]
  *
  * Sleeps until an absolute time, again and again, and prints by how much the
  * return was late: one line "latprobe n=... p50_us=... p99_us=... p999_us=...
- * max_us=...".  The first SKIP samples are thrown away.
+ * max_us=...".  The first SKIP samples are thrown away.  With -w another line
+ * "sleeps=..." says how often it did sleep: a time may have passed before it could.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,16 +32,19 @@ int main(int argc, char **argv)
 {
 	long n = 1000, interval_us = 1000, skip = 20;
 	struct timespec next;
+	bool count_sleeps = false;
 	uint64_t *late;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:i:s:")) != -1) {
+	while ((c = getopt(argc, argv, "n:i:s:w")) != -1) {
 		if (c == 'n')
 			n = atol(optarg);
 		else if (c == 'i')
 			interval_us = atol(optarg);
 		else if (c == 's')
 			skip = atol(optarg);
+		else if (c == 'w')
+			count_sleeps = true;
 		else
 			return 2;
 	}
@@ -66,6 +72,12 @@ int main(int argc, char **argv)
 			clock_gettime(CLOCK_MONOTONIC, &next);
 	}
 	sample_print("latprobe", late, n);
+	if (count_sleeps) {
+		struct rusage usage;
+
+		getrusage(RUSAGE_SELF, &usage);
+		printf("sleeps=%ld\n", usage.ru_nvcsw);
+	}
 	free(late);
 	return 0;
 }

@@ -286,7 +286,7 @@ static void class_line(const struct schedd_class_stats *s, int idx)
 	       " queued=%" PRId64 "\n",
 	       idx, s->cpu_ns / 1000000, s->wakeups, s->wakeups ? s->wakeup_ns / s->wakeups : 0,
 	       s->preemptions, s->preempted, s->floor_served, s->dispatch_direct, s->dispatch_class,
-	       s->dispatch_percpu, s->dispatch_kept, s->affinity_misses, s->nr_runnable, s->nr_queued);
+	       s->dispatch_percpu, s->dispatch_kept, s->affinity_misses, s->nr_runnable, s->enqueued - s->dequeued);
 	printf("  wakeup <= us:");
 	for (int b = 0; b < SCHEDD_LAT_BUCKETS; b++)
 		if (s->wakeup_hist[b])

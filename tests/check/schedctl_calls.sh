@@ -44,7 +44,7 @@ expect() {
 	if [ "$pattern" = NOTHING ] && [ ! -s "$dir/out" ]; then
 		echo NOTHING >"$dir/out"
 	fi
-	if [ "$status" = "$want" ] && cat "$dir/out" "$dir/requests" | grep -qE -- "$pattern" && ! grep -q $'\033' "$dir/out"; then
+	if [ "$status" = "$want" ] && grep -qE -- "$pattern" "$dir/out" "$dir/requests" && ! grep -q $'\033' "$dir/out"; then
 		echo "ok $number - $*"
 		return
 	fi
@@ -91,6 +91,54 @@ expect 0 'no assignments of class empty' class assignments --class empty
 expect 0 '^/evil\\x0a\\x1b\[31m +normal' cgroup list
 expect 0 '^    b +normal' cgroup list --tree
 expect 0 ' 1 +0 +0 +0 +- +- +offline' cores show
+expect 0 'class_name: "lc" cpus: 3 ttl \{ seconds: 30 \} wait_for: WAIT_FOR_OWNED' cores grant lc 3 --ttl 30s
+expect 0 '^lease l-1: lc 3 CPUs \(1-3\) until 2023-11-14 22:13:20 UTC, owned after 1.234ms' cores grant lc 3 --ttl 30s
+expect 0 'min_cpus: 2 numa_node \{ value: 1 \} wait_for: WAIT_FOR_RUNNING' \
+	cores grant lc 3 --ttl 30s --min 2 --numa 1 --wait running
+expect 0 '3 CPUs of 5 \(1-3\).*, partial' cores grant lc 3 --ttl 30s --min 2
+expect 0 'numa_node \{ \}' cores grant lc 3 --ttl 30s --numa 0
+expect 0 'request_id: "1b4e28ba" expected_config_generation \{ value: 7 \} validate_only: true reason: "why"' \
+	cores grant lc 3 --ttl 30s --request-id 1b4e28ba --expect-generation 7 --dry-run --reason why
+expect 0 '^lc 3 CPUs.*, would be accepted$' cores grant lc 3 --ttl 30s --dry-run
+expect 0 '^l-1$' cores grant lc 3 --ttl 30s -o name
+expect 0 '"ownedAfter": "0.001234567s"' cores grant lc 3 --ttl 30s -o json
+expect 2 'ttl is missing' cores grant lc 3
+expect 2 'no duration' cores grant lc 3 --ttl 0
+expect 2 'no whole number' cores grant lc three --ttl 30s
+expect 2 '--min: `-1' cores grant lc 3 --ttl 30s --min -1
+expect 2 'neither accepted, owned nor running' cores grant lc 3 --ttl 30s --wait soon
+expect 2 '--expect-generation' cores grant lc 3 --ttl 30s --expect-generation x
+expect 7 'asked for status 9' cores grant status-9 3 --ttl 30s
+expect 3 'asked for status 4' cores grant status-4 3 --ttl 30s
+expect 0 'from_class_name: "be" to_class_name: "lc" cpus: 3' cores reassign --from be --to lc 3 --ttl 30s
+expect 0 '^lease l-1: lc 3 CPUs from be' cores reassign --from be --to lc 3 --ttl 30s
+expect 2 '--to is missing' cores reassign --from be 3 --ttl 30s
+expect 0 '^l-1 +web +3 +owned +2023-11-14 22:13:20 UTC +uid 0' cores leases
+expect 0 '^l-2 +web +1/4 +partial' cores leases web
+expect 0 '1-3 .*1.234ms +- .*/evil' cores leases -o wide
+expect 0 '^l-2$' cores leases -o name
+expect 0 'no leases of class empty' cores leases empty
+expect 0 'lease_id: "l-1" ttl \{ seconds: 60 \}' cores renew l-1 --ttl 1min
+expect 2 'ttl is missing' cores renew l-1
+expect 5 'asked for status 5' cores renew status-5 --ttl 1min
+expect 0 '^lease l-1 released$' cores release l-1
+expect 0 'allow_missing: true' cores release l-1 --ignore-missing
+expect 0 'would be released' cores release l-1 --dry-run
+expect 0 '^2023-11-14 22:13:20 UTC +decision-changed +uid 0 \(schedctl\) +/evil\\x0a\\x1b\[31m -> best-effort \(call\)$' events
+expect 0 ' 7 +decision-changed .* r-1 ' events -o wide
+expect 0 '^- +dropped +- +12 events \(8 to 19\) are missing here' events --no-headers
+expect 0 '^\{"epoch": "0123456789abcdef","sequence": "19","type": "TYPE_DROPPED".*\}$' events -o json
+expect 0 '"type": "TYPE_BOOKMARK"' events -o json
+expect 0 'types: TYPE_CLASS_CHANGED types: TYPE_REALLOCATION class_names: "lc" class_names: "web" after_sequence' \
+	events --type class-changed --class lc --type reallocation --class web
+expect 0 'epoch: "aa" after_sequence \{ value: 18 \}' events --since aa:18
+expect 2 'did you mean .class-changed' events --type class-change
+expect 2 'EPOCH:SEQUENCE' events --since 18
+expect 3 'stopping; watch again when it is back' events -f --class ends
+expect 3 'went away and ended the stream' events -f --class vanishes
+expect 3 'did not answer within 300ms' events --class silent --timeout 300ms
+expect 3 'did not answer within 300ms' events -f --class silent --timeout 300ms
+expect 7 'asked for status 11' events --class status-11
 expect 0 '^  mode: auto$' config show
 expect 0 '^# /etc/hostname' config cat
 expect 0 'reloaded: 1 file, generation 2' config reload
@@ -103,6 +151,25 @@ expect 3 'try again in 250ms' class show status-14
 expect 3 'schedd is not running: there is no' status --socket "$dir/none"
 expect 3 'no socket of schedd|nobody listens' status --socket "$dir/requests"
 expect 2 '107 bytes' status --socket "$dir/$(printf 'a%.0s' {1..120})"
+
+# A follower gives each line at once, outlives its --timeout, and ends by the signal.  (Jobs of a script ignore SIGINT.)
+mkfifo "$dir/lines"
+SCHEDD_SOCKET=$dir/s.sock "$schedctl" events -f --timeout 200ms --no-headers >"$dir/lines" &
+follower=$!
+exec 5<"$dir/lines"
+status=0
+read -r -t 30 _ <&5 && read -r -t 30 line <&5 && [[ $line == *missing* ]] || status=1
+read -r -t 0.5 _ <&5 || [ $? -gt 128 ] || status=2
+kill -TERM "$follower" || status=3
+wait "$follower" || ended=$?
+exec 5<&-
+number=$((number + 1))
+if [ "$status" = 0 ] && [ "${ended:-0}" = 143 ]; then
+	echo "ok $number - events -f"
+else
+	echo "not ok $number - events -f: step $status, exit ${ended:-0}"
+	failed=1
+fi
 
 # A daemon that is stopped does not answer; nothing waits longer than --timeout.
 kill -STOP "$server"

@@ -27,6 +27,7 @@ struct fake {
 	uint64_t now_ns;
 	int commits, commit_errors[4]; /* results of the next commits, 0 after them */
 	int mode_sets, mode_error;
+	enum schedd_mode mode;         /* the last one that was set */
 	int reloads, reload_error;
 	bool reload_refused;
 	const char *pid_path;          /* NULL: no such process */
@@ -35,6 +36,8 @@ struct fake {
 	int processes;
 	int resolve_error;
 	const char *vanishes;          /* removed from the tree when it is resolved */
+	int lease_error;
+	bool plan_follows;             /* a commit gives leases their CPUs */
 };
 
 static inline int fake_resolve_path(void *ctx, const char *path, uint64_t *ret_id)
@@ -82,6 +85,10 @@ static inline int fake_commit(void *ctx, char *error, size_t error_size)
 	int i = f->commits++;
 
 	snprintf(error, error_size, "the scheduler other is loaded");
+	for (size_t l = 0; f->plan_follows && l < f->state->nr_leases; l++) {
+		f->state->leases[l].is_owned = f->state->leases[l].was_owned = true;
+		f->state->leases[l].owned_after_ns = 5;
+	}
 	return i < (int)ARRAY_SIZE(f->commit_errors) ? f->commit_errors[i] : 0;
 }
 
@@ -90,12 +97,13 @@ static inline int fake_set_mode(void *ctx, enum schedd_mode mode, bool has_hold_
 {
 	struct fake *f = ctx;
 
-	(void)mode;
 	(void)has_hold_for;
 	(void)hold_for_ns;
 	(void)caller;
 	if (f->mode_error)
 		snprintf(error, error_size, "the mode is refused");
+	else
+		f->mode = mode;
 	f->mode_sets += !f->mode_error;
 	return f->mode_error;
 }
@@ -136,6 +144,26 @@ static inline void fake_fill_class(void *ctx, unsigned int slot, struct class_vi
 	(void)reply;
 }
 
+static inline int fake_can_lease(void *ctx, char *error, size_t error_size)
+{
+	snprintf(error, error_size, "in mode detached no CPUs are given");
+	return ((struct fake *)ctx)->lease_error;
+}
+
+static inline void fake_update_leases(void *ctx)
+{
+	(void)ctx;
+}
+
+static inline void fake_fill_lease(void *ctx, const struct state_lease *lease, struct lease_view *view,
+				   struct reply *reply)
+{
+	(void)ctx;
+	view->cpu_ids = arena_new(&reply->arena, uint32_t);
+	view->cpu_ids[0] = lease->granted_cpus;
+	view->nr_cpu_ids = 1;
+}
+
 static inline uint64_t fake_now(void *ctx)
 {
 	return ((struct fake *)ctx)->now_ns;
@@ -152,6 +180,9 @@ static const struct command_ops ops = {
 	.fill_status = fake_fill_status,
 	.fill_plan = fake_fill_plan,
 	.fill_class = fake_fill_class,
+	.can_lease = fake_can_lease,
+	.update_leases = fake_update_leases,
+	.fill_lease = fake_fill_lease,
 };
 
 static inline int set_up(void **state)
@@ -167,7 +198,7 @@ static inline int set_up(void **state)
 		grow(f->state, paths[i], i + 1);
 	f->now_ns = 1000 * UINT64_C(1000000000);
 	f->processes = 1;
-	f->env = (struct command_env){ f->state, &ops, f, fake_now, fake_now };
+	f->env = (struct command_env){ f->state, &ops, f, fake_now, fake_now, NULL };
 	*state = f;
 	return 0;
 }
@@ -267,7 +298,8 @@ static inline const struct reply *run_refused(struct fake *f, enum command_statu
 		if ((unsigned char)*p < 0x20)
 			fail_msg("a control character in `%s'", r->message);
 	assert_string_equal(before, after);
-	assert_int_equal(r->nr_classes + r->nr_assignments + r->nr_decisions, 0);
+	assert_int_equal(r->nr_classes + r->nr_assignments + r->nr_decisions + r->nr_leases, 0);
+	assert_int_equal(r->wait.wait_for, LEASE_WAIT_NONE);
 	return r;
 }
 

@@ -29,6 +29,43 @@
 
 /* ---------- the fake daemon, its loop in a thread ---------- */
 
+/* As the command does; without anything to read the call is answered like any other. */
+static void fake_watch(struct fixture *f, const struct command *cmd, struct reply *reply)
+{
+	int r = cmd->watch.bookmark_ns == UINT64_C(86400000000000) ?
+			0 :
+			event_stream_new(f->model, f->events, &cmd->watch, &reply->stream);
+
+	if (r == -ENOSPC)
+		reply_fail(reply, COMMAND_RESOURCE_EXHAUSTED, "TOO_MANY_WATCHERS", "64");
+	else if (r < 0)
+		reply_fail(reply, COMMAND_OUT_OF_RANGE, "EVENTS_GONE", "gone");
+}
+
+static bool fake_next_event(void *ctx, struct event_stream *stream, struct event *ret_event, uint64_t *ret_again_us)
+{
+	uint64_t again_ns = 0;
+
+	(void)ctx;
+	if (event_stream_next(stream, &(struct event_times){ server_now_us() * 1000, 1, 1 }, ret_event, &again_ns))
+		return true;
+	*ret_again_us = again_ns / 1000 + 1;
+	return false;
+}
+
+static void fake_close_events(void *ctx, struct event_stream *stream)
+{
+	(void)ctx;
+	event_stream_free(stream);
+}
+
+static void fake_wake(void *ctx)
+{
+	struct fixture *f = ctx;
+
+	api_server_events_changed(f->server);
+}
+
 static void fake_run(void *ctx, const struct command *cmd, struct reply *reply)
 {
 	struct fixture *f = ctx;
@@ -45,7 +82,11 @@ static void fake_run(void *ctx, const struct command *cmd, struct reply *reply)
 	while (f->hold)
 		pthread_cond_wait(&f->changed, &f->lock);
 	f->holding--;
+	if (f->defer && cmd->type == COMMAND_GRANT_CORES)
+		reply->wait = (struct command_wait){ cmd->wait_for, "L1" };
 	pthread_mutex_unlock(&f->lock);
+	if (cmd->type == COMMAND_WATCH_EVENTS)
+		fake_watch(f, cmd, reply);
 	reply->node.mode = "auto";
 	reply->node.online_cpus = 42;
 	if (cmd->type == COMMAND_GET_CLASS) {
@@ -56,6 +97,26 @@ static void fake_run(void *ctx, const struct command *cmd, struct reply *reply)
 		reply->details = details;
 		reply->nr_details = 1;
 	}
+}
+
+static bool fake_resume(void *ctx, const struct command_wait *wait, bool deadline_passed, struct reply *reply)
+{
+	struct fixture *f = ctx;
+	bool there;
+
+	pthread_mutex_lock(&f->lock);
+	f->resumes++;
+	f->deadlines += deadline_passed;
+	there = f->there;
+	pthread_mutex_unlock(&f->lock);
+	if (there) {
+		reply->leases = arena_new(&reply->arena, struct lease_view);
+		reply->leases->id = arena_strdup(&reply->arena, wait->lease_id);
+		reply->nr_leases = 1;
+	} else if (deadline_passed) {
+		reply_fail(reply, COMMAND_DEADLINE_EXCEEDED, "WAIT_DEADLINE", "the lease %s exists", wait->lease_id);
+	}
+	return there || deadline_passed;
 }
 
 static bool fake_serving(void *ctx)
@@ -82,9 +143,24 @@ static gid_t fake_admin(void *ctx)
 
 static const struct api_server_ops fake_ops = {
 	.run = fake_run,
+	.resume = fake_resume,
 	.scheduler_serving = fake_serving,
 	.admin_group = fake_admin,
+	.next_event = fake_next_event,
+	.close_events = fake_close_events,
 };
+
+static void append_wanted(struct fixture *f)
+{
+	struct event e = { .type = EVENT_STATE_CHANGED, .state = { .from = "attached", .to = "detached" } };
+
+	memset(e.state.message, 'x', EVENT_TEXT_MAX);
+	pthread_mutex_lock(&f->lock);
+	for (; f->to_append; f->to_append--)
+		events_append(f->events, &e);
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+}
 
 static int on_command(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
@@ -95,7 +171,11 @@ static int on_command(sd_event_source *source, int fd, uint32_t revents, void *u
 	assert_int_equal(read(fd, &what, sizeof(what)), sizeof(what));
 	if (what >= 1000)
 		return sd_event_exit(sd_event_source_get_event(source), 0);
-	api_server_health_changed(f->server);
+	if (what % 100)
+		api_server_health_changed(f->server);
+	if (what / 100)
+		api_server_resume(f->server);
+	append_wanted(f);
 	return 0;
 }
 
@@ -117,6 +197,9 @@ static void *loop_main(void *arg)
 	sd_event_source *source = NULL;
 
 	assert_return_code(sd_event_new(&f->event), 0);
+	assert_return_code(state_new(2, &f->model), 0);
+	assert_return_code(events_new("00000000000000aa", &f->events), 0);
+	events_set_wake(f->events, fake_wake, f);
 	assert_return_code(sd_event_add_io(f->event, &source, f->stop_fd, EPOLLIN, on_command, f), 0);
 	assert_return_code(api_server_new(f->event, listen_at(f->path), &fake_ops, f, &f->server), 0);
 	pthread_mutex_lock(&f->lock);
@@ -125,6 +208,8 @@ static void *loop_main(void *arg)
 	pthread_mutex_unlock(&f->lock);
 	sd_event_loop(f->event);
 	api_server_free(f->server, 1000);
+	events_free(f->events);
+	state_free(f->model);
 	sd_event_source_disable_unref(source);
 	sd_event_unref(f->event);
 	return NULL;
@@ -211,6 +296,48 @@ void set_serving(struct fixture *f, bool serving)
 	f->serving = serving;
 	pthread_mutex_unlock(&f->lock);
 	assert_int_equal(write(f->stop_fd, &changed, sizeof(changed)), sizeof(changed));
+}
+
+void append_events(struct fixture *f, unsigned int n)
+{
+	const uint64_t changed = 1;
+
+	pthread_mutex_lock(&f->lock);
+	f->to_append = n;
+	assert_int_equal(write(f->stop_fd, &changed, sizeof(changed)), sizeof(changed));
+	while (f->to_append)
+		pthread_cond_wait(&f->changed, &f->lock);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void set_defer(struct fixture *f, bool defer)
+{
+	pthread_mutex_lock(&f->lock);
+	f->defer = defer;
+	pthread_mutex_unlock(&f->lock);
+}
+
+void tell_waiting(struct fixture *f, bool there)
+{
+	const uint64_t resume = 100;
+
+	pthread_mutex_lock(&f->lock);
+	f->there = there;
+	pthread_mutex_unlock(&f->lock);
+	assert_int_equal(write(f->stop_fd, &resume, sizeof(resume)), sizeof(resume));
+}
+
+uint32_t waiting_of(struct fixture *f)
+{
+	return api_server_nr_waiting(f->server);
+}
+
+void wait_waiting(struct fixture *f, uint32_t wanted)
+{
+	for (int i = 0; i < WAIT_MS && waiting_of(f) != wanted; i++)
+		poll(NULL, 0, 1);
+	if (waiting_of(f) != wanted)
+		fail_msg("waited 10 s for %u calls that wait, have %u", wanted, waiting_of(f));
 }
 
 /* ---------- the client ---------- */

@@ -4,6 +4,7 @@
 #define SCHEDD_TEST_SERVER_FIXTURE_H
 
 #include "api/server_private.h"
+#include "daemon/event_stream.h"
 #include "google/rpc/status.pb-c.h"
 
 enum { WAIT_MS = 10000, OTHER_UID = 65534 };
@@ -17,6 +18,8 @@ struct fixture {
 	struct api_server *server;
 	sd_event *event;
 	int stop_fd;
+	struct state *model;           /* of the loop's thread, as the events */
+	struct events *events;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* below: under the lock */
@@ -26,8 +29,11 @@ struct fixture {
 	bool pidfd_works;
 	enum command_type type;
 	char class_name[64];
+	bool defer, there;             /* GrantCores waits until there, which resume() then finds */
+	unsigned int resumes, deadlines;
 	bool serving;
 	gid_t admin;
+	unsigned int to_append;        /* by the loop */
 };
 
 int server_setup(void **state);
@@ -39,6 +45,11 @@ void set_hold(struct fixture *f, bool hold);
 void wait_holding(struct fixture *f);
 unsigned int runs_of(struct fixture *f);
 void set_serving(struct fixture *f, bool serving);
+void append_events(struct fixture *f, unsigned int n); /* done when it returns; each is some 300 bytes long */
+void set_defer(struct fixture *f, bool defer);
+void tell_waiting(struct fixture *f, bool there); /* the loop asks those that wait */
+uint32_t waiting_of(struct fixture *f);
+void wait_waiting(struct fixture *f, uint32_t wanted);
 
 /* Until a number of the server is what it must become. */
 void wait_stat(struct fixture *f, uint64_t (*get)(const struct api_server_stats *), uint64_t wanted);

@@ -46,8 +46,9 @@ static inline char *state_fingerprint(const struct state *s)
 
 		if (!c->used)
 			continue;
-		fprintf(out, "class %d %s origin %d persistent %d revision %" PRIu64 " members %u guarantee %u", i,
-			c->name, c->origin, c->persistent, c->revision, c->member_cgroups, c->effective_guarantee_cpus);
+		fprintf(out, "class %d %s origin %d persistent %d revision %" PRIu64 " members %u guarantee %u burst %u", i,
+			c->name, c->origin, c->persistent, c->revision, c->member_cgroups, c->effective_guarantee_cpus,
+			c->effective_burst_cpus);
 		put_settings(out, "config", &c->config);
 		put_settings(out, "override", &c->override);
 		put_settings(out, "effective", &c->effective);
@@ -66,6 +67,14 @@ static inline char *state_fingerprint(const struct state *s)
 		fprintf(out, "request %s %u %d %" PRIu64 " %" PRIu64 " %s\n", s->requests[i].request_id,
 			s->requests[i].uid, s->requests[i].type, s->requests[i].content_hash,
 			s->requests[i].expire_boottime_ns, s->requests[i].result_id);
+	for (size_t i = 0; i < s->nr_leases; i++) {
+		const struct state_lease *l = &s->leases[i];
+
+		fprintf(out, "lease %s %s from '%s' %u %u %u %d %u %u %d %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", l->id,
+			l->class_name, l->from_class_name, l->requested_cpus, l->min_cpus, l->granted_cpus,
+			l->has_numa_node, l->numa_node, l->actor_uid, l->actor_pid, l->actor_comm, l->reason,
+			l->create_realtime_ns, l->expire_boottime_ns, l->config_generation);
+	}
 	for (size_t i = 0; i < s->nr_rules; i++)
 		fprintf(out, "rule %s %s %s\n", s->rules[i].cgroup_glob, s->rules[i].class_name, s->rules[i].origin);
 	put_tree(out, s);

@@ -1,112 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_alloc.c - the static split: worked examples, and what must hold on random machines */
-#include "daemon/alloc.c"
+/* test_alloc.c - guarantees, limits, reach and private CPUs: worked examples */
+#include "tests/unit/alloc_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
-enum { LC = SCHEDD_CLASS_LATENCY_CRITICAL, BE = SCHEDD_CLASS_BEST_EFFORT, NORMAL = SCHEDD_CLASS_NORMAL, WEB = 3 };
+#define owner_of(m, cpu) ((m)->memory.plan.owner[cpu])
 
-struct machine {
-	struct topo topo;
-	struct alloc_input in;
-	struct schedd_plan plan;
-	bool changed;
-};
-
-/* Threads of a core are nr_cores apart, as Intel numbers them; LLCs hold equal runs of cores. */
-static void machine_build(struct machine *m, uint32_t nr_cores, uint32_t threads, uint32_t nr_llcs)
-{
-	memset(m, 0, sizeof(*m));
-	m->topo.nr_possible = m->topo.nr_online = nr_cores * threads;
-	m->topo.nr_cores = nr_cores;
-	m->topo.nr_llcs = nr_llcs;
-	for (uint32_t cpu = 0; cpu < m->topo.nr_possible; cpu++)
-		m->topo.cpus[cpu] = (struct topo_cpu){
-			.possible = true,
-			.online = true,
-			.core = cpu % nr_cores,
-			.llc = cpu % nr_cores * nr_llcs / nr_cores,
-			.sibling = (cpu + nr_cores) % m->topo.nr_possible,
-		};
-	m->in.topo = &m->topo;
-	m->in.classes[NORMAL] = (struct alloc_class){ .used = true, .kind = SCHEDD_KIND_NORMAL };
-	m->in.classes[LC] = (struct alloc_class){ .used = true, .kind = SCHEDD_KIND_LATENCY_CRITICAL };
-	m->in.classes[BE] = (struct alloc_class){ .used = true, .kind = SCHEDD_KIND_BEST_EFFORT };
-}
-
-static struct machine *machine_new(uint32_t nr_cores, uint32_t threads, uint32_t nr_llcs)
-{
-	struct machine *m = malloc(sizeof(*m));
-
-	machine_build(m, nr_cores, threads, nr_llcs);
-	return m;
-}
-
-static void machine_plan(struct machine *m)
-{
-	alloc_plan(&m->in, &m->plan, &m->changed);
-}
-
-/* The plan of now becomes the previous one. */
-static void machine_replan(struct machine *m)
-{
-	struct schedd_plan previous = m->plan;
-
-	m->in.previous = &previous;
-	machine_plan(m);
-	m->in.previous = NULL;
-}
-
-static uint32_t count_owned(const struct schedd_plan *p, unsigned int class_idx)
-{
-	uint32_t count = 0;
-
-	for (uint32_t cpu = 0; cpu < SCHEDD_MAX_CPUS; cpu++)
-		count += p->owner[cpu] == class_idx + 1;
-	return count;
-}
-
-/* Cores of which the class has some threads but not all. */
-static uint32_t count_broken_cores(const struct machine *m, unsigned int class_idx)
-{
-	uint32_t own[SCHEDD_MAX_CPUS] = {}, all[SCHEDD_MAX_CPUS] = {}, broken = 0;
-
-	for (uint32_t cpu = 0; cpu < m->topo.nr_possible; cpu++) {
-		all[m->topo.cpus[cpu].core] += m->topo.cpus[cpu].online;
-		own[m->topo.cpus[cpu].core] += m->plan.owner[cpu] == class_idx + 1;
-	}
-	for (uint32_t core = 0; core < SCHEDD_MAX_CPUS; core++)
-		broken += own[core] && own[core] != all[core];
-	return broken;
-}
-
-static uint32_t count_llcs(const struct machine *m, unsigned int class_idx)
-{
-	bool used[SCHEDD_MAX_LLCS] = {};
-	uint32_t count = 0;
-
-	for (uint32_t cpu = 0; cpu < m->topo.nr_possible; cpu++)
-		if (m->plan.owner[cpu] == class_idx + 1)
-			used[m->topo.cpus[cpu].llc] = true;
-	for (uint32_t llc = 0; llc < SCHEDD_MAX_LLCS; llc++)
-		count += used[llc];
-	return count;
-}
-
-static void test_without_guarantees_all_is_normal(void **state)
+static void test_without_guarantees_all_is_in_the_pool(void **state)
 {
 	struct machine *m = machine_new(4, 1, 1);
 
 	(void)state;
+	m->limits.generation = 7;
 	machine_plan(m);
-	assert_int_equal(count_owned(&m->plan, NORMAL), 4);
-	assert_int_equal(m->plan.nr_cpus, 4);
-	assert_true(m->changed);
+	assert_int_equal(machine_pool(m), 4);
+	assert_int_equal(m->memory.plan.nr_cpus, 4);
+	assert_true(m->result.changed);
+	assert_int_equal(m->memory.plan.generation, 1);
+	assert_int_equal(m->result.limits_generation, 7);
 	free(m);
 }
 
@@ -115,13 +31,25 @@ static void test_the_first_core_is_given_last(void **state)
 	struct machine *m = machine_new(2, 1, 1);
 
 	(void)state;
-	m->in.classes[LC].guarantee_cpus = 1;
+	m->limits.classes[LC].guarantee_cpus = 1;
 	machine_plan(m);
-	assert_int_equal(m->plan.owner[0], NORMAL + 1);
-	assert_int_equal(m->plan.owner[1], LC + 1);
-	m->in.classes[LC].guarantee_cpus = 2;
+	assert_int_equal(owner_of(m, 0), POOL);
+	assert_int_equal(owner_of(m, 1), LC + 1);
+	m->limits.classes[LC].guarantee_cpus = 2;
 	machine_plan(m);
-	assert_int_equal(count_owned(&m->plan, LC), 2);
+	assert_int_equal(machine_owned(m, LC), 2);
+	free(m);
+}
+
+static void test_normal_has_the_first_core(void **state)
+{
+	struct machine *m = machine_new(8, 2, 4);
+
+	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 4;
+	m->limits.classes[NORMAL].guarantee_cpus = 1;
+	machine_plan(m);
+	assert_true(owner_of(m, 0) == NORMAL + 1 || owner_of(m, 8) == NORMAL + 1);
 	free(m);
 }
 
@@ -130,11 +58,9 @@ static void test_one_cpu(void **state)
 	struct machine *m = machine_new(1, 1, 1);
 
 	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 1;
 	machine_plan(m);
-	assert_int_equal(m->plan.owner[0], NORMAL + 1);
-	m->in.classes[LC].guarantee_cpus = 1;
-	machine_plan(m);
-	assert_int_equal(m->plan.owner[0], LC + 1);
+	assert_int_equal(owner_of(m, 0), LC + 1);
 	free(m);
 }
 
@@ -143,11 +69,11 @@ static void test_whole_cores_of_one_llc(void **state)
 	struct machine *m = machine_new(16, 2, 4);
 
 	(void)state;
-	m->in.classes[LC].guarantee_cpus = 6;
+	m->limits.classes[LC].guarantee_cpus = 6;
 	machine_plan(m);
-	assert_int_equal(count_owned(&m->plan, LC), 6);
-	assert_int_equal(count_broken_cores(m, LC), 0);
-	assert_int_equal(count_llcs(m, LC), 1);
+	assert_int_equal(machine_owned(m, LC), 6);
+	assert_int_equal(machine_broken_cores(m, LC), 0);
+	assert_int_equal(machine_llcs(m, LC), 1);
 	free(m);
 }
 
@@ -156,13 +82,13 @@ static void test_an_odd_thread_does_not_break_the_core_of_another_class(void **s
 	struct machine *m = machine_new(4, 2, 1);
 
 	(void)state;
-	m->in.classes[LC].guarantee_cpus = 3;
-	m->in.classes[WEB] = (struct alloc_class){ .used = true, .kind = SCHEDD_KIND_LATENCY_CRITICAL, .guarantee_cpus = 4 };
+	m->limits.classes[LC].guarantee_cpus = 3;
+	machine_class(m, WEB, SCHEDD_KIND_LATENCY_CRITICAL, 4);
 	machine_plan(m);
-	assert_int_equal(count_owned(&m->plan, LC), 3);
-	assert_int_equal(count_broken_cores(m, LC), 1);
-	assert_int_equal(count_owned(&m->plan, WEB), 4);
-	assert_int_equal(count_broken_cores(m, WEB), 0);
+	assert_int_equal(machine_owned(m, LC), 3);
+	assert_int_equal(machine_broken_cores(m, LC), 1);
+	assert_int_equal(machine_owned(m, WEB), 4);
+	assert_int_equal(machine_broken_cores(m, WEB), 0);
 	free(m);
 }
 
@@ -171,11 +97,11 @@ static void test_two_services_are_at_home_in_two_llcs(void **state)
 	struct machine *m = machine_new(16, 1, 2);
 
 	(void)state;
-	m->in.classes[LC].guarantee_cpus = 6;
-	m->in.classes[WEB] = (struct alloc_class){ .used = true, .kind = SCHEDD_KIND_LATENCY_CRITICAL, .guarantee_cpus = 5 };
+	m->limits.classes[LC].guarantee_cpus = 6;
+	machine_class(m, WEB, SCHEDD_KIND_LATENCY_CRITICAL, 5);
 	machine_plan(m);
-	assert_int_equal(count_llcs(m, LC), 1);
-	assert_int_equal(count_llcs(m, WEB), 1);
+	assert_int_equal(machine_llcs(m, LC), 1);
+	assert_int_equal(machine_llcs(m, WEB), 1);
 	free(m);
 }
 
@@ -185,17 +111,20 @@ static void test_growing_keeps_and_completes(void **state)
 	struct schedd_plan before;
 
 	(void)state;
-	m->in.classes[LC].guarantee_cpus = 3;
+	m->limits.classes[LC].guarantee_cpus = 3;
 	machine_plan(m);
-	before = m->plan;
-	m->in.classes[LC].guarantee_cpus = 4;
-	machine_replan(m);
-	assert_true(m->changed);
-	assert_int_equal(count_owned(&m->plan, LC), 4);
-	assert_int_equal(count_broken_cores(m, LC), 0);
+	before = m->memory.plan;
+	m->limits.classes[LC].guarantee_cpus = 4;
+	machine_plan(m);
+	assert_true(m->result.changed);
+	assert_int_equal(m->result.gained[LC], 1);
+	assert_int_equal(m->result.lost[LC], 0);
+	assert_int_equal(m->result.trigger[LC], ALLOC_TRIGGER_LIMITS);
+	assert_int_equal(machine_owned(m, LC), 4);
+	assert_int_equal(machine_broken_cores(m, LC), 0);
 	for (uint32_t cpu = 0; cpu < 16; cpu++)
 		if (before.owner[cpu] == LC + 1)
-			assert_int_equal(m->plan.owner[cpu], LC + 1);
+			assert_int_equal(owner_of(m, cpu), LC + 1);
 	free(m);
 }
 
@@ -204,40 +133,48 @@ static void test_shrinking_gives_up_the_broken_core_first(void **state)
 	struct machine *m = machine_new(8, 2, 1);
 
 	(void)state;
-	m->in.classes[LC].guarantee_cpus = 5;
+	m->limits.classes[LC].guarantee_cpus = 5;
 	machine_plan(m);
-	m->in.classes[LC].guarantee_cpus = 4;
-	machine_replan(m);
-	assert_int_equal(count_owned(&m->plan, LC), 4);
-	assert_int_equal(count_broken_cores(m, LC), 0);
+	m->limits.classes[LC].guarantee_cpus = 4;
+	machine_plan(m);
+	assert_int_equal(machine_owned(m, LC), 4);
+	assert_int_equal(machine_broken_cores(m, LC), 0);
+	assert_int_equal(m->result.lost[LC], 1);
 	free(m);
 }
 
-static void test_the_cpus_of_a_deleted_class_are_normal_again(void **state)
+static void test_the_cpus_of_a_deleted_class_go_to_the_pool(void **state)
 {
 	struct machine *m = machine_new(4, 1, 1);
 
 	(void)state;
-	m->in.classes[WEB] = (struct alloc_class){ .used = true, .kind = SCHEDD_KIND_LATENCY_CRITICAL, .guarantee_cpus = 2 };
+	machine_class(m, WEB, SCHEDD_KIND_LATENCY_CRITICAL, 2);
 	machine_plan(m);
-	assert_int_equal(count_owned(&m->plan, WEB), 2);
-	m->in.classes[WEB].used = false;
-	machine_replan(m);
-	assert_int_equal(count_owned(&m->plan, NORMAL), 4);
+	assert_int_equal(machine_owned(m, WEB), 2);
+	m->limits.classes[WEB].used = false;
+	machine_plan(m);
+	assert_int_equal(machine_pool(m), 4);
+	assert_int_equal(m->result.lost[WEB], 2);
+	assert_int_equal(m->result.trigger[WEB], ALLOC_TRIGGER_LIMITS);
 	free(m);
 }
 
-static void test_the_generation_is_left_to_the_caller(void **state)
+static void test_an_unchanged_plan_is_not_touched(void **state)
 {
-	struct machine *m = machine_new(2, 1, 1);
+	struct machine *m = machine_new(4, 2, 1);
+	struct schedd_plan before;
 
 	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 3;
+	m->memory.plan.generation = 41;
 	machine_plan(m);
-	assert_int_equal(m->plan.generation, 0);
-	m->plan.generation = 41;
-	machine_replan(m);
-	assert_int_equal(m->plan.generation, 41);
-	assert_false(m->changed);
+	assert_int_equal(m->memory.plan.generation, 42);
+	before = m->memory.plan;
+	machine_tick(m, 1000000);
+	assert_false(m->result.changed);
+	assert_memory_equal(&m->memory.plan, &before, sizeof(before));
+	assert_int_equal(m->result.gained[LC], 0);
+	assert_int_equal(m->result.owned[LC], 3);
 	free(m);
 }
 
@@ -246,178 +183,303 @@ static void test_too_large_a_sum_is_cut_not_trusted(void **state)
 	struct machine *m = machine_new(4, 1, 1);
 
 	(void)state;
-	m->in.classes[LC].guarantee_cpus = 3;
-	m->in.classes[BE].guarantee_cpus = UINT32_MAX;
+	m->limits.classes[LC].guarantee_cpus = 3;
+	m->limits.classes[BE].guarantee_cpus = m->limits.classes[BE].burst_cpus = UINT32_MAX;
 	machine_plan(m);
-	assert_int_equal(count_owned(&m->plan, LC), 3);
-	assert_int_equal(count_owned(&m->plan, BE), 1);
+	assert_int_equal(machine_owned(m, LC), 3);
+	assert_int_equal(machine_owned(m, BE), 1);
+	assert_int_equal(m->result.unmet[BE], UINT32_MAX - 1);
 	free(m);
 }
 
-/* ---------- random machines ---------- */
-
-static uint64_t next_random(uint64_t *seed)
+static void test_a_guarantee_above_the_burst_limit_is_unmet(void **state)
 {
-	*seed ^= *seed << 13, *seed ^= *seed >> 7, *seed ^= *seed << 17;
-	return *seed >> 11;
-}
-
-static void random_offline(struct machine *m, uint64_t *seed)
-{
-	uint32_t one_in = 2 + (uint32_t)(next_random(seed) % 20);
-
-	m->topo.nr_online = 0;
-	for (uint32_t cpu = 0; cpu < m->topo.nr_possible; cpu++) {
-		m->topo.cpus[cpu].online = cpu == 0 || next_random(seed) % one_in;
-		m->topo.nr_online += m->topo.cpus[cpu].online;
-	}
-}
-
-/* As state_scale_guarantees() leaves them: the sum is at most the online CPUs. */
-static void random_guarantees(struct machine *m, uint64_t *seed)
-{
-	uint32_t left = m->topo.nr_online;
-
-	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		struct alloc_class *c = &m->in.classes[i];
-
-		if (i >= SCHEDD_NR_BUILTIN) {
-			c->used = next_random(seed) % 2;
-			c->kind = 1 + (uint32_t)(next_random(seed) % 3);
-		}
-		c->guarantee_cpus = next_random(seed) % 3 ? (uint32_t)(next_random(seed) % (left / 2 + 1)) : 0;
-		if (!c->used)
-			continue;
-		left -= c->guarantee_cpus;
-	}
-}
-
-static void random_machine(struct machine *m, uint64_t *seed)
-{
-	static const uint32_t sizes[] = { 1, 2, 4, 6, 16, 24, 64, 128, 256 };
-	uint32_t nr_cores = sizes[next_random(seed) % (sizeof(sizes) / sizeof(sizes[0]))];
-	uint32_t threads = 1U << next_random(seed) % 3;
-	uint32_t nr_llcs = 1 + (uint32_t)(next_random(seed) % (nr_cores < 8 ? nr_cores : 8));
-
-	machine_build(m, nr_cores, threads, nr_llcs);
-	if (next_random(seed) % 2)
-		random_offline(m, seed);
-	random_guarantees(m, seed);
-}
-
-static void check_plan(const struct machine *m)
-{
-	uint32_t owned = 0;
-
-	for (uint32_t cpu = 0; cpu < SCHEDD_MAX_CPUS; cpu++) {
-		uint8_t owner = m->plan.owner[cpu];
-		bool online = cpu < m->topo.nr_possible && m->topo.cpus[cpu].online;
-
-		assert_true(online ? owner >= 1 && owner <= SCHEDD_MAX_CLASSES : owner == NOBODY);
-		assert_true(!online || m->in.classes[owner - 1].used);
-	}
-	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		uint32_t count = count_owned(&m->plan, i);
-
-		owned += count;
-		if (i == NORMAL)
-			assert_true(count >= m->in.classes[i].guarantee_cpus);
-		else
-			assert_int_equal(count, m->in.classes[i].used ? m->in.classes[i].guarantee_cpus : 0);
-	}
-	assert_int_equal(owned, m->topo.nr_online);
-}
-
-/* No class loses a CPU while it is below its guarantee, so it keeps min(had, wants) of what is still online. */
-static void check_kept(const struct machine *m, const struct schedd_plan *before)
-{
-	for (unsigned int i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		uint32_t had = 0, kept = 0, wants = m->in.classes[i].used ? m->in.classes[i].guarantee_cpus : 0;
-
-		for (uint32_t cpu = 0; cpu < m->topo.nr_possible; cpu++) {
-			if (!m->topo.cpus[cpu].online || before->owner[cpu] != i + 1)
-				continue;
-			had++;
-			kept += m->plan.owner[cpu] == i + 1;
-		}
-		if (i != NORMAL)
-			assert_int_equal(kept, had < wants ? had : wants);
-	}
-}
-
-static void test_what_must_hold(void **state)
-{
-	uint64_t seed = 88172645463325252ULL;
-	struct machine *m = malloc(sizeof(*m));
+	struct machine *m = machine_new(8, 1, 1);
 
 	(void)state;
-	for (unsigned int round = 0; round < 400; round++) {
-		struct schedd_plan before, again;
-		bool changed;
-
-		if (round % 100 == 0)
-			print_message("# round %u, seed %llu\n", round, (unsigned long long)seed);
-		random_machine(m, &seed);
-		machine_plan(m);
-		check_plan(m);
-
-		alloc_plan(&m->in, &again, &changed);
-		assert_memory_equal(&m->plan, &again, sizeof(again)); /* equal input, equal output */
-		machine_replan(m);
-		assert_false(m->changed);
-		assert_memory_equal(&m->plan, &again, sizeof(again));
-
-		for (unsigned int step = 0; step < 4; step++) {
-			before = m->plan;
-			if (step == 2)
-				random_offline(m, &seed);
-			random_guarantees(m, &seed);
-			machine_replan(m);
-			check_plan(m);
-			check_kept(m, &before);
-			assert_int_equal(m->changed, memcmp(before.owner, m->plan.owner, sizeof(before.owner)) != 0);
-		}
-	}
+	m->limits.classes[LC].guarantee_cpus = 5;
+	m->limits.classes[LC].burst_cpus = 3;
+	machine_plan(m);
+	assert_int_equal(machine_owned(m, LC), 3);
+	assert_int_equal(m->result.unmet[LC], 2);
 	free(m);
 }
 
-/* From nothing, on a machine of equal cores: at most one broken core per class, and only when its number is odd. */
-static void test_whole_cores_on_random_machines(void **state)
+static void test_only_cpus_in_reach_count(void **state)
 {
-	uint64_t seed = 4101842887655102017ULL;
-	struct machine *m = malloc(sizeof(*m));
+	struct machine *m = machine_new(8, 1, 1);
 
 	(void)state;
-	print_message("# seed %llu\n", (unsigned long long)seed);
-	for (unsigned int round = 0; round < 400; round++) {
-		uint32_t nr_cores = 2 + (uint32_t)(next_random(&seed) % 127);
+	m->limits.classes[LC].guarantee_cpus = 4;
+	machine_reach(m, LC, 2, 4);
+	machine_plan(m);
+	assert_int_equal(machine_owned(m, LC), 3);
+	assert_int_equal(m->result.unmet[LC], 1);
+	machine_reach(m, LC, 4, 7);
+	machine_plan(m);
+	assert_int_equal(m->result.unmet[LC], 0);
+	for (uint32_t cpu = 0; cpu < 8; cpu++)
+		assert_int_equal(owner_of(m, cpu), cpu >= 4 ? LC + 1 : POOL);
+	free(m);
+}
 
-		machine_build(m, nr_cores, 2, 1 + (uint32_t)(next_random(&seed) % 2));
-		random_guarantees(m, &seed);
-		machine_plan(m);
-		for (unsigned int i = 1; i < SCHEDD_MAX_CLASSES; i++)
-			if (m->in.classes[i].used)
-				assert_int_equal(count_broken_cores(m, i), m->in.classes[i].guarantee_cpus % 2);
-	}
+/* LC could be anywhere and sits where WEB must be; BE is in between. */
+static void test_a_class_moves_out_of_the_way_of_one_that_has_no_choice(void **state)
+{
+	struct machine *m = machine_new(3, 1, 1);
+
+	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 1;
+	machine_reach(m, LC, 0, 1);
+	m->limits.classes[BE].guarantee_cpus = 1;
+	machine_reach(m, BE, 1, 2);
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 1), LC + 1);
+	assert_int_equal(owner_of(m, 2), BE + 1);
+	machine_class(m, WEB, SCHEDD_KIND_NORMAL, 1);
+	machine_reach(m, WEB, 2, 2);
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 0), LC + 1);
+	assert_int_equal(owner_of(m, 1), BE + 1);
+	assert_int_equal(owner_of(m, 2), WEB + 1);
+	free(m);
+}
+
+static void test_where_not_all_is_possible_the_higher_kind_has_it(void **state)
+{
+	struct machine *m = machine_new(4, 1, 1);
+
+	(void)state;
+	m->limits.classes[BE].guarantee_cpus = 1;
+	machine_reach(m, BE, 3, 3);
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 3), BE + 1);
+	m->limits.classes[NORMAL].guarantee_cpus = 1;
+	machine_reach(m, NORMAL, 3, 3);
+	machine_plan(m);
+	assert_int_equal(m->result.unmet[NORMAL] + m->result.unmet[BE], 1);
+	memset(&m->memory, 0, sizeof(m->memory));
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 3), NORMAL + 1);
+	free(m);
+}
+
+static void test_excluded_and_offline_cpus_are_nobodys(void **state)
+{
+	struct machine *m = machine_new(4, 1, 1);
+
+	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 4;
+	machine_plan(m);
+	alloc_cpus_add(&m->limits.excluded, 1);
+	m->topo.cpus[2].online = false;
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 1), POOL);
+	assert_int_equal(owner_of(m, 2), POOL);
+	assert_int_equal(m->result.unmet[LC], 2);
+	assert_int_equal(m->result.lost[LC], 2);
+	assert_int_equal(m->result.trigger[LC], ALLOC_TRIGGER_LIMITS);
+	free(m);
+}
+
+static void test_a_private_cpu_is_its_class_s_and_counts(void **state)
+{
+	struct machine *m = machine_new(4, 1, 1);
+
+	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 3;
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 2), LC + 1);
+	m->limits.private_owner[2] = NORMAL + 1;
+	m->limits.private_owner[0] = LC + 1;
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 2), NORMAL + 1);
+	assert_int_equal(owner_of(m, 0), LC + 1);
+	assert_int_equal(machine_owned(m, LC), 3);
+	/* Neither the burst limit nor the end of the guarantee takes it away. */
+	m->limits.classes[LC].guarantee_cpus = m->limits.classes[LC].burst_cpus = 0;
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 0), LC + 1);
+	assert_int_equal(machine_owned(m, LC), 1);
+	free(m);
+}
+
+static void test_private_to_a_class_that_is_gone_is_nobodys(void **state)
+{
+	struct machine *m = machine_new(2, 1, 1);
+
+	(void)state;
+	m->limits.private_owner[1] = WEB + 1;
+	m->limits.classes[LC].guarantee_cpus = 2;
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 1), POOL);
+	assert_int_equal(m->result.unmet[LC], 1);
+	free(m);
+}
+
+static void test_a_lowered_burst_limit_holds_at_once(void **state)
+{
+	struct machine *m = machine_new(8, 1, 1);
+
+	(void)state;
+	m->limits.dwell_ns = UINT64_MAX;
+	m->limits.classes[LC].guarantee_cpus = 6;
+	machine_plan(m);
+	m->limits.classes[LC].burst_cpus = 2;
+	m->in.frozen = true;
+	machine_plan(m);
+	assert_int_equal(machine_owned(m, LC), 2);
+	free(m);
+}
+
+static void test_frozen_moves_only_what_guarantees_force(void **state)
+{
+	struct machine *m = machine_new(8, 1, 1);
+	struct schedd_plan before;
+
+	(void)state;
+	m->in.policy = &policy_shenango;
+	m->limits.classes[LC].guarantee_cpus = 2;
+	machine_plan(m);
+	m->demand[BE].congested = true;
+	for (int i = 0; i < 6; i++)
+		machine_tick(m, 1000);
+	assert_int_equal(machine_owned(m, BE), 6);
+	m->in.frozen = true;
+	m->demand[LC].congested = true;
+	before = m->memory.plan;
+	machine_tick(m, 1000);
+	assert_false(m->result.changed);
+	assert_memory_equal(&before, &m->memory.plan, sizeof(before));
+	m->limits.classes[LC].guarantee_cpus = 3;
+	machine_tick(m, 1000);
+	assert_int_equal(machine_owned(m, LC), 3);
+	assert_int_equal(machine_owned(m, BE), 5);
+	m->limits.classes[LC].guarantee_cpus = 1;
+	machine_tick(m, 1000);
+	assert_int_equal(machine_owned(m, LC), 1);
+	assert_int_equal(machine_owned(m, BE), 5);
+	free(m);
+}
+
+/* ---------- exclusive_smt, lend_never ---------- */
+
+static void test_exclusive_cores_are_shared_with_nobody(void **state)
+{
+	struct machine *m = machine_new(4, 2, 1);
+
+	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 3;
+	m->limits.classes[LC].exclusive_smt = true;
+	m->limits.classes[NORMAL].guarantee_cpus = 4;
+	machine_plan(m);
+	assert_int_equal(machine_owned(m, LC), 3);
+	assert_int_equal(machine_owned(m, NORMAL), 4);
+	for (uint32_t core = 0; core < 4; core++)
+		assert_false(owner_of(m, core) == LC + 1 && owner_of(m, core + 4) == NORMAL + 1);
+	for (uint32_t core = 0; core < 4; core++)
+		assert_false(owner_of(m, core) == NORMAL + 1 && owner_of(m, core + 4) == LC + 1);
+	/* A guarantee is stronger than the wish to be alone. */
+	m->limits.classes[NORMAL].guarantee_cpus = 5;
+	machine_plan(m);
+	assert_int_equal(machine_owned(m, NORMAL), 5);
+	machine_plan(m);
+	assert_false(m->result.changed);
+	free(m);
+}
+
+static void test_a_class_that_becomes_exclusive_is_parted_from_others(void **state)
+{
+	struct machine *m = machine_new(4, 2, 1);
+
+	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 1;
+	machine_reach(m, LC, 2, 2);
+	machine_class(m, WEB, SCHEDD_KIND_NORMAL, 1);
+	machine_reach(m, WEB, 6, 6);
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 2), LC + 1);
+	assert_int_equal(owner_of(m, 6), WEB + 1);
+	machine_reach(m, WEB, 0, 7);
+	m->limits.classes[LC].exclusive_smt = true;
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 2), LC + 1);
+	assert_int_equal(owner_of(m, 6), POOL);
+	assert_int_equal(machine_owned(m, WEB), 1);
+	machine_plan(m);
+	assert_false(m->result.changed);
+	free(m);
+}
+
+static void test_an_exclusive_class_grows_by_clearing_a_core(void **state)
+{
+	struct machine *m = machine_new(2, 2, 1);
+
+	(void)state;
+	m->in.policy = &policy_shenango;
+	m->demand[BE].congested = true;
+	for (int i = 0; i < 4; i++)
+		machine_tick(m, 1000);
+	assert_int_equal(machine_owned(m, BE), 4);
+	m->demand[LC].congested = true;
+	m->limits.classes[LC].exclusive_smt = true;
+	machine_tick(m, 1000);
+	assert_int_equal(machine_owned(m, LC), 1);
+	assert_int_equal(machine_owned(m, BE), 2);
+	assert_int_equal(m->result.trigger[BE], ALLOC_TRIGGER_CONGESTION);
+	machine_tick(m, 1000);
+	assert_int_equal(machine_owned(m, LC), 2);
+	assert_int_equal(machine_broken_cores(m, LC), 0);
+	free(m);
+}
+
+static void test_lend_never_leaves_every_class_one_cpu(void **state)
+{
+	struct machine *m = machine_new(4, 1, 1);
+
+	(void)state;
+	m->limits.classes[LC].guarantee_cpus = 4;
+	m->limits.classes[LC].lend_never = true;
+	machine_plan(m);
+	assert_int_equal(machine_owned(m, LC), 3);
+	assert_int_equal(m->result.unmet[LC], 1);
+	/* Also when a cpuset shrinks to what it already has. */
+	machine_reach(m, BE, 3, 3);
+	machine_plan(m);
+	assert_int_equal(owner_of(m, 3), POOL);
+	machine_plan(m);
+	assert_false(m->result.changed);
 	free(m);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_guarantees_all_is_normal),
+		cmocka_unit_test(test_without_guarantees_all_is_in_the_pool),
 		cmocka_unit_test(test_the_first_core_is_given_last),
+		cmocka_unit_test(test_normal_has_the_first_core),
 		cmocka_unit_test(test_one_cpu),
 		cmocka_unit_test(test_whole_cores_of_one_llc),
 		cmocka_unit_test(test_an_odd_thread_does_not_break_the_core_of_another_class),
 		cmocka_unit_test(test_two_services_are_at_home_in_two_llcs),
 		cmocka_unit_test(test_growing_keeps_and_completes),
 		cmocka_unit_test(test_shrinking_gives_up_the_broken_core_first),
-		cmocka_unit_test(test_the_cpus_of_a_deleted_class_are_normal_again),
-		cmocka_unit_test(test_the_generation_is_left_to_the_caller),
+		cmocka_unit_test(test_the_cpus_of_a_deleted_class_go_to_the_pool),
+		cmocka_unit_test(test_an_unchanged_plan_is_not_touched),
 		cmocka_unit_test(test_too_large_a_sum_is_cut_not_trusted),
-		cmocka_unit_test(test_what_must_hold),
-		cmocka_unit_test(test_whole_cores_on_random_machines),
+		cmocka_unit_test(test_a_guarantee_above_the_burst_limit_is_unmet),
+		cmocka_unit_test(test_only_cpus_in_reach_count),
+		cmocka_unit_test(test_a_class_moves_out_of_the_way_of_one_that_has_no_choice),
+		cmocka_unit_test(test_where_not_all_is_possible_the_higher_kind_has_it),
+		cmocka_unit_test(test_excluded_and_offline_cpus_are_nobodys),
+		cmocka_unit_test(test_a_private_cpu_is_its_class_s_and_counts),
+		cmocka_unit_test(test_private_to_a_class_that_is_gone_is_nobodys),
+		cmocka_unit_test(test_a_lowered_burst_limit_holds_at_once),
+		cmocka_unit_test(test_frozen_moves_only_what_guarantees_force),
+		cmocka_unit_test(test_exclusive_cores_are_shared_with_nobody),
+		cmocka_unit_test(test_a_class_that_becomes_exclusive_is_parted_from_others),
+		cmocka_unit_test(test_an_exclusive_class_grows_by_clearing_a_core),
+		cmocka_unit_test(test_lend_never_leaves_every_class_one_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

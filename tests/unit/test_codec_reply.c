@@ -217,7 +217,7 @@ static void config_round_trip(void **state)
 static void plan_round_trip(void **state)
 {
 	struct plan_class_view classes[] = { { "normal", 1, 0, 2, 1, 4 } };
-	struct plan_cpu_view cpus[] = { { 3, 1, 0, 0, "normal", "", 1 } };
+	struct plan_cpu_view cpus[] = { { 3, 1, 0, 0, "normal", "", 1, "lease-1" } };
 	MSG(Plan) *m;
 
 	(void)state;
@@ -230,6 +230,7 @@ static void plan_round_trip(void **state)
 	assert_int_equal(m->classes[0]->reachable_cpus, 4);
 	assert_int_equal(m->cpus[0]->cpu_id, 3);
 	assert_string_equal(m->cpus[0]->owner_class_name, "normal");
+	assert_string_equal(m->cpus[0]->lease_id, "lease-1");
 	assert_int_equal(m->cpus[0]->exclusion, SCHEDD__V1ALPHA1__PLAN__EXCLUSION__EXCLUSION_NONE);
 	forget(m);
 }

@@ -229,10 +229,12 @@ static void test_set_mode(void **state)
 	run_refused(f, COMMAND_INVALID_ARGUMENT, "INVALID_VALUE", "auto");
 	c->mode = NR_MODES;
 	run_refused(f, COMMAND_INVALID_ARGUMENT, "INVALID_VALUE", "auto");
-	c->mode = MODE_OBSERVE;
-	run_refused(f, COMMAND_UNIMPLEMENTED, "NOT_SUPPORTED_YET", "observe");
-	c->mode = MODE_PAUSED;
-	run_refused(f, COMMAND_UNIMPLEMENTED, "NOT_SUPPORTED_YET", "paused");
+	for (c->mode = MODE_AUTO; c->mode < NR_MODES; c->mode++) {
+		assert_string_equal(run_ok(f)->node.state, "attached");
+		assert_int_equal(f->mode, c->mode);
+		assert_int_equal(f->state->config_generation, ++generation);
+	}
+	f->mode_sets = 0;
 	c->mode = MODE_DETACHED;
 	c->has_hold_for = true;
 	run_refused(f, COMMAND_INVALID_ARGUMENT, "INVALID_VALUE", "hold_for");

@@ -44,7 +44,8 @@ static void test_every_key_is_read(void **state)
 	    "- {cgroup: /system.slice/nginx.service, class: web}\n"
 	    "- {cgroup: /batch.slice/**, class: be}\n"
 	    "api: {socket_mode: \"0666\", group: \"\"}\n"
-	    "metrics: {listen: \"[::1]:9771\", max_series: 10}\n");
+	    "metrics: {listen: \"[::1]:9771\", max_series: 10}\n"
+	    "leases: {max_ttl: 90min, max: 7}\n");
 	assert_loaded(f, load(f));
 	assert_int_equal(f->config->mode, MODE_ACTIVE);
 	assert_int_equal(f->config->alive_max_ns, 250000000);
@@ -54,6 +55,8 @@ static void test_every_key_is_read(void **state)
 	assert_string_equal(f->config->group, "");
 	assert_string_equal(f->config->metrics_listen, "[::1]:9771");
 	assert_int_equal(f->config->metrics_max_series, 10);
+	assert_true(f->config->lease_ttl_max_ns == 5400 * UINT64_C(1000000000));
+	assert_int_equal(f->config->lease_max, 7);
 	assert_int_equal(f->config->nr_classes, 1);
 	assert_string_equal(f->config->classes[0].name, "web");
 	s = &f->config->classes[0].settings;
@@ -72,6 +75,24 @@ static void test_every_key_is_read(void **state)
 	assert_string_equal(f->config->rules[1].class_name, "best-effort");
 	assert_non_null(strstr(f->config->rules[1].origin, "/etc/schedd.yaml:7"));
 	assert_non_null(strstr(f->config->classes[0].origin, "/etc/schedd.yaml:3"));
+}
+
+static void test_every_mode_is_read_and_printed(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int mode = MODE_AUTO; mode < NR_MODES; mode++) {
+		struct arena arena = { 0 };
+		char text[64];
+
+		snprintf(text, sizeof(text), "scheduler: {mode: %s}\n", mode_name(mode));
+		put(f, "etc/schedd.yaml", text);
+		assert_loaded(f, load(f));
+		assert_int_equal(f->config->mode, mode);
+		snprintf(text, sizeof(text), "mode: %s\n", mode_name(mode));
+		assert_non_null(strstr(config_to_yaml(f->config, &arena), text));
+		arena_free(&arena);
+	}
 }
 
 static void test_the_highest_main_file_stands_alone(void **state)
@@ -281,6 +302,7 @@ int main(int argc, char **argv)
 		T(test_no_file_gives_the_defaults),
 		T(test_a_missing_directory_is_no_error),
 		T(test_every_key_is_read),
+		T(test_every_mode_is_read_and_printed),
 		T(test_the_highest_main_file_stands_alone),
 		T(test_dropins_are_sorted_by_name_and_replaced_by_name),
 		T(test_a_link_to_dev_null_disables_a_vendor_file),

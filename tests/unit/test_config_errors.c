@@ -38,22 +38,24 @@ static const struct error_case cases[] = {
 	{ "rules: {cgroup: /a}\n", "1:8", { "key `rules'", "must be a list, not a mapping" } },
 	{ "rules:\n  - /a\n", "2:5", { "key `rules[0]'", "must be a mapping" } },
 	{ "classes: {web: lc}\n", "1:16", { "key `classes.web'", "must be a mapping" } },
-	{ "scheduler:\n  mode: [auto]\n", "2:9", { "key `scheduler.mode'", "must be auto, active or detached, not a list" } },
-	{ "scheduler:\n  mode:\n", "2:8", { "key `scheduler.mode'", "must be auto, active or detached, not nothing" } },
+	{ "scheduler:\n  mode: [auto]\n", "2:9", { "key `scheduler.mode'", "must be auto, active, observe, paused or detached, not a list" } },
+	{ "scheduler:\n  mode:\n", "2:8", { "key `scheduler.mode'", "must be auto, active, observe, paused or detached, not nothing" } },
 	/* unknown keys */
 	{ "shceduler: {}\n", "1:1", { "key `shceduler'", "did you mean `scheduler'?" } },
-	{ "foo: {}\n", "1:1", { "key `foo'", "allowed are scheduler, api, metrics, classes, rules" } },
+	{ "foo: {}\n", "1:1", { "key `foo'", "allowed are scheduler, allocator, api, metrics, leases, classes, rules" } },
 	{ "scheduler: {mdoe: auto}\n", "1:13", { "key `scheduler.mdoe'", "value `auto'", "did you mean `mode'?" } },
 	{ "scheduler: {x: 1}\n", "1:13", { "allowed are mode, alive_ms, watchdog, unsupported" } },
 	{ "classes: {web: {kind: lc, garantee: 2}}\n", "1:27", { "key `classes.web.garantee'", "did you mean `guarantee'?" } },
 	{ "rules: [{cgruop: /a, class: lc}]\n", "1:10", { "key `rules[0].cgruop'", "did you mean `cgroup'?" } },
 	/* later versions */
-	{ "allocator: {policy: static}\n", "1:1", { "key `allocator'", "not supported yet by this version" } },
+	{ "kubernetes: {aliases: no}\n", "1:1", { "key `kubernetes'", "not supported yet by this version" } },
+	{ "allocator: {policy: best}\n", "1:21", { "key `allocator.policy'", "must be shenango, static or utilisation" } },
+	{ "allocator: {interval: 50us}\n", "1:23", { "key `allocator.interval'", "set allocator.poll_cpu too" } },
+	{ "allocator: {grace: 50us}\n", "1:13", { "key `allocator.grace'", "not supported yet by this version" } },
 	{ "ceilings: []\n", "1:1", { "not supported yet by this version" } },
 	{ "kubernetes: {}\n", "1:1", { "not supported yet by this version" } },
 	{ "scheduler: {fallback: cgroup}\n", "1:13", { "key `scheduler.fallback'", "not supported yet by this version" } },
-	{ "scheduler: {mode: observe}\n", "1:19", { "value `observe'", "not supported yet by this version", "auto, active" } },
-	{ "scheduler: {mode: paused}\n", "1:19", { "not supported yet by this version" } },
+	{ "scheduler: {mode: unset}\n", "1:19", { "value `unset'", "must be auto, active, observe, paused or detached" } },
 	{ "api: {listen: \"\"}\n", "1:7", { "key `api.listen'", "not supported yet by this version" } },
 	{ "metrics: {per_cgroup: no}\n", "1:11", { "not supported yet by this version" } },
 	{ "rules: [{unit: nginx.service, class: lc}]\n", "1:10", { "key `rules[0].unit'", "not supported yet" } },
@@ -61,7 +63,7 @@ static const struct error_case cases[] = {
 	{ "classes: {lc: {policy: deadline}}\n", "1:24", { "value `deadline'", "not supported yet", "vtime" } },
 	{ "classes: {lc: {quantum: 500us}}\n", "1:25", { "not supported yet", "allowed is 0" } },
 	/* values */
-	{ "scheduler: {mode: Auto}\n", "1:19", { "value `Auto'", "must be auto, active or detached" } },
+	{ "scheduler: {mode: Auto}\n", "1:19", { "value `Auto'", "must be auto, active, observe, paused or detached" } },
 	{ "scheduler: {alive_ms: 5}\n", "1:23", { "10 to 60000, or 0" } },
 	{ "scheduler: {alive_ms: 100ms}\n", "1:23", { "whole number of milliseconds" } },
 	{ "scheduler: {watchdog: 31s}\n", "1:23", { "1s to 30s" } },
@@ -77,6 +79,11 @@ static const struct error_case cases[] = {
 	{ "metrics: {listen: \"127.0.0.1:65536\"}\n", "1:19", { "address:port" } },
 	{ "metrics: {listen: \"::1:9770\"}\n", "1:19", { "address:port" } },
 	{ "metrics: {max_series: -1}\n", "1:23", { "0 to 100000" } },
+	{ "leases: {max_ttl: 25h}\n", "1:19", { "key `leases.max_ttl'", "1s to 24h" } },
+	{ "leases: {max_ttl: 999ms}\n", "1:19", { "1s to 24h" } },
+	{ "leases: {max: 0}\n", "1:15", { "1 to 1024" } },
+	{ "leases: {max: 1025}\n", "1:15", { "1 to 1024" } },
+	{ "leases: {ttl: 1h}\n", "1:10", { "key `leases.ttl'", "max_ttl" } },
 	/* classes */
 	{ "classes: {Web: {kind: lc}}\n", "1:11", { "key `classes.Web'", "not a class name" } },
 	{ "classes: {\"a\\nb\": {kind: lc}}\n", "1:11", { "key `classes.a\\x0ab'", "not a class name" } },
@@ -134,7 +141,7 @@ static void test_several_errors_are_told_at_once(void **state)
 	put(f, "etc/schedd.yaml", "scheduler:\n  mode: fast\n  alive: 5\nrules:\n  - {cgroup: /a, class: web}\n");
 	put(f, "etc/conf.d/1.yaml", "api: [\n");
 	assert_errors(f, load(f),
-		      "etc/schedd.yaml:2:9: key `scheduler.mode': value `fast': must be auto, active or detached\n"
+		      "etc/schedd.yaml:2:9: key `scheduler.mode': value `fast': must be auto, active, observe, paused or detached\n"
 		      "etc/schedd.yaml:3:3: key `scheduler.alive': value `5': unknown key; allowed are mode, alive_ms, watchdog, "
 		      "unsupported\n"
 		      "etc/conf.d/1.yaml:2:1: not YAML: did not find expected node content (while parsing a flow node that began "

@@ -20,6 +20,7 @@ static int run_nothing(struct ctl *ctl)
 static const struct cli_option set_options[] = {
 	{ "ttl", 0, "DURATION", "end", false },
 	{ "force", 'f', NULL, "force", false },
+	{ "tag", 't', "NAME...", "tags", false },
 	{ NULL, 0, NULL, NULL, false },
 };
 
@@ -93,6 +94,27 @@ static void test_defaults(void **state)
 	assert_int_equal(cli.timeout_ns, 30000000000ull);
 	assert_null(cli.socket);
 	assert_false(cli.no_headers);
+}
+
+static void test_options_that_may_be_repeated(void **state)
+{
+	char line[512] = "class set /x lc", error[512];
+	struct cli cli;
+
+	(void)state;
+	assert_int_equal(parse("class set /x --tag a lc -tb --ttl 5s --tag=c", &cli, error, sizeof(error)), 0);
+	assert_string_equal(cli_repeat(&cli, "tag", 0), "a");
+	assert_string_equal(cli_repeat(&cli, "tag", 1), "b");
+	assert_string_equal(cli_repeat(&cli, "tag", 2), "c");
+	assert_null(cli_repeat(&cli, "tag", 3));
+	assert_null(cli_repeat(&cli, "force", 0));
+	assert_string_equal(cli_value(&cli, "ttl"), "5s");
+	for (int i = 0; i < CLI_MAX_REPEATS; i++)
+		strcat(line, " --tag=x");
+	assert_int_equal(parse(line, &cli, error, sizeof(error)), 0);
+	strcat(line, " --tag=x");
+	expect_error(line, "too often");
+	expect_error("class set /x lc --tag", "--tag needs a value");
 }
 
 static void test_a_dash_and_two_dashes(void **state)
@@ -238,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words_and_options_in_any_order),
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_options_that_may_be_repeated),
 		cmocka_unit_test(test_a_dash_and_two_dashes),
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_errors_say_the_one_thing),

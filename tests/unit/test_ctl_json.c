@@ -71,6 +71,28 @@ static void test_scalars_enums_wrappers_and_lists(void **state)
 			     "  \"configGeneration\": \"18446744073709551615\"\n}\n");
 }
 
+static void test_on_one_line(void **state)
+{
+	Schedd__V1alpha1__SchedClass c = SCHEDD__V1ALPHA1__SCHED_CLASS__INIT;
+	Schedd__V1alpha1__Condition condition = SCHEDD__V1ALPHA1__CONDITION__INIT, *conditions[] = { &condition };
+	uint32_t cpus[] = { 0, 3 };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	c.name = "a\nb";
+	c.owned_cpu_ids = cpus;
+	c.n_owned_cpu_ids = 2;
+	condition.type = "Attached";
+	c.conditions = conditions;
+	c.n_conditions = 1;
+	json_print_line(&c.base, f);
+	fclose(f);
+	assert_string_equal(text, "{\"name\": \"a\\nb\",\"ownedCpuIds\": [0,3],\"conditions\": [{\"type\": \"Attached\"}]}\n");
+	free(text);
+}
+
 static void test_an_unknown_enum_value_is_a_number(void **state)
 {
 	Schedd__V1alpha1__SchedClass c = SCHEDD__V1ALPHA1__SCHED_CLASS__INIT;
@@ -246,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_empty_message),
 		cmocka_unit_test(test_scalars_enums_wrappers_and_lists),
+		cmocka_unit_test(test_on_one_line),
 		cmocka_unit_test(test_an_unknown_enum_value_is_a_number),
 		cmocka_unit_test(test_oneof_says_what_was_chosen),
 		cmocka_unit_test(test_durations),

@@ -23,10 +23,14 @@ static void fill_class(struct metrics_class *c, const char *name, uint64_t seed)
 		.guarantee_cpus = 2,
 		.burst_cpus = 8,
 		.cgroups = 3,
-		.sum = { .cpu_ns = 1234567890123 * seed, .nr_runnable = -1, .wakeup_ns = 987654321 * seed },
+		.sum = { .cpu_ns = 1234567890123 * seed, .nr_runnable = -1 },
+		.wakeups[METRICS_SCHEDD].sum_ns = 987654321 * seed,
+		.wakeups[METRICS_KERNEL].sum_ns = 1000000000 * seed,
 	};
-	for (unsigned int i = 0; i < SCHEDD_LAT_BUCKETS; i++)
-		c->sum.wakeup_hist[i] = i * seed;
+	for (unsigned int i = 0; i < SCHEDD_LAT_BUCKETS; i++) {
+		c->wakeups[METRICS_SCHEDD].hist[i] = i * seed;
+		c->wakeups[METRICS_KERNEL].hist[i] = seed;
+	}
 }
 
 static void fill_snapshot(struct metrics_snapshot *m)
@@ -216,6 +220,7 @@ static void test_one_hot(void **state)
 	assert_int_equal(count_lines(text, "schedd_scheduler_state{"), NR_ATTACH_STATES);
 	assert_has(text, "schedd_scheduler_state{state=\"held\"} 1\n");
 	assert_has(text, "schedd_scheduler_state{state=\"attached\"} 0\n");
+	assert_has(text, "schedd_scheduler_state{state=\"observing\"} 0\n");
 	assert_int_equal(count_lines(text, "schedd_mode{"), NR_MODES - 1);
 	assert_has(text, "schedd_mode{mode=\"auto\"} 1\n");
 	assert_has(text, "schedd_mode{mode=\"detached\"} 0\n");
@@ -247,7 +252,7 @@ static void test_histogram_is_cumulative_and_closed(void **state)
 	uint64_t total = 0;
 
 	(void)state;
-	assert_int_equal(count_lines(text, "schedd_class_wakeup_latency_seconds_bucket{class=\"normal\""),
+	assert_int_equal(count_lines(text, "schedd_class_wakeup_latency_seconds_bucket{class=\"normal\",scheduler=\"schedd\""),
 			 SCHEDD_LAT_BUCKETS);
 	for (unsigned int i = 0; i < SCHEDD_LAT_BUCKETS - 1; i++) {
 		total += i * 7;
@@ -269,6 +274,20 @@ static void test_histogram_is_cumulative_and_closed(void **state)
 	free(text);
 }
 
+static void test_what_was_observed_stands_apart(void **state)
+{
+	char *text = render(METRICS_TEXT);
+
+	(void)state;
+	assert_int_equal(count_lines(text, "schedd_class_wakeup_latency_seconds_bucket{class=\"normal\",scheduler=\"kernel\""),
+			 SCHEDD_LAT_BUCKETS);
+	assert_has(text, "_seconds_bucket{class=\"latency-critical\",scheduler=\"kernel\",le=\"2.048e-06\"} 14\n");
+	assert_has(text, "_seconds_sum{class=\"latency-critical\",scheduler=\"kernel\"} 7\n");
+	assert_has(text, "_seconds_count{class=\"latency-critical\",scheduler=\"kernel\"} 154\n");
+	assert_has(text, "_seconds_sum{class=\"latency-critical\",scheduler=\"schedd\"} 6.913580247\n");
+	free(text);
+}
+
 static void test_classes_are_present_from_the_start(void **state)
 {
 	char *text = render(METRICS_TEXT);
@@ -278,6 +297,7 @@ static void test_classes_are_present_from_the_start(void **state)
 	assert_has(text, "schedd_dispatches_total{class=\"web\",path=\"percpu\"} 0\n");
 	assert_has(text, "schedd_class_limit_cpus{class=\"web\",limit=\"guarantee\"} 0\n");
 	assert_has(text, "schedd_class_wakeup_latency_seconds_count{class=\"web\",scheduler=\"schedd\"} 0\n");
+	assert_has(text, "schedd_class_wakeup_latency_seconds_count{class=\"web\",scheduler=\"kernel\"} 0\n");
 	assert_int_equal(count_lines(text, "schedd_class_owned_cpus{"), 4);
 	free(text);
 }
@@ -379,6 +399,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_one_hot),
 		cmocka_unit_test(test_a_value_without_a_name_is_not_lost),
 		cmocka_unit_test(test_histogram_is_cumulative_and_closed),
+		cmocka_unit_test(test_what_was_observed_stands_apart),
 		cmocka_unit_test(test_classes_are_present_from_the_start),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_numbers_read_back_equal),

@@ -18,7 +18,7 @@
 
 static void every_call_reaches_its_command(void **state)
 {
-	/* class_name is field 1 of GetClass, 2 of Revert and Delete, 3 of SetClass */
+	/* class_name is field 1 of GetClass, 2 of Revert and Delete, 3 of SetClass; cpus, then ttl end an order of CPUs */
 	static const char *const bodies[NR_COMMANDS] = {
 		[COMMAND_SET_MODE] = "\x12\x04" "auto",
 		[COMMAND_GET_CLASS] = "\x0a\x02" "lc",
@@ -28,6 +28,11 @@ static void every_call_reaches_its_command(void **state)
 		[COMMAND_SET_CLASS] = "\x12\x04\x0a\x02/a\x1a\x02" "lc",
 		[COMMAND_UNSET_CLASS] = "\x1a\x02" "a1",
 		[COMMAND_EXPLAIN_TARGET] = "\x0a\x02\x3a",
+		[COMMAND_GRANT_CORES] = "\x12\x02" "lc\x18\x01\x22\x02\x08\x1e",
+		[COMMAND_REASSIGN_CORES] = "\x12\x02" "be\x1a\x02" "lc\x20\x01\x2a\x02\x08\x1e",
+		[COMMAND_RENEW_LEASE] = "\x12\x02L1\x1a\x02\x08\x1e",
+		[COMMAND_RELEASE_LEASE] = "\x12\x02L1",
+		[COMMAND_WATCH_EVENTS] = "\x32\x04\x08\x80\xa3\x05", /* bookmark_interval 1 day: the fixture has no stream */
 	};
 	struct fixture *f = *state;
 	struct client client;

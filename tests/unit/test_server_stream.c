@@ -76,7 +76,7 @@ static void health_list_names_both_services(void **state)
 	client_close(&client);
 }
 
-static void watch_begin(struct call *call, struct client *client, const char *request, size_t size)
+static void health_watch_begin(struct call *call, struct client *client, const char *request, size_t size)
 {
 	call_begin(call, client, "/grpc.health.v1.Health/Watch", WAIT_MS);
 	call_send(call, request, size, true);
@@ -90,7 +90,7 @@ static void health_watch_follows_and_ends_with_the_server(void **state)
 	struct call call;
 
 	client_open(&client, f);
-	watch_begin(&call, &client, SERVICE_FIELD, 27);
+	health_watch_begin(&call, &client, SERVICE_FIELD, 27);
 	assert_true(call_receive(&call, &r));
 	assert_int_equal(health_of(&r), HEALTH_SERVING);
 	set_serving(f, false);
@@ -118,7 +118,7 @@ static void health_watch_of_an_unknown_service_stays_open(void **state)
 	struct call call;
 
 	client_open(&client, f);
-	watch_begin(&call, &client, "\x0a\x01x", 3);
+	health_watch_begin(&call, &client, "\x0a\x01x", 3);
 	assert_true(call_receive(&call, &r));
 	assert_int_equal(health_of(&r), HEALTH_SERVICE_UNKNOWN);
 	grpc_call_cancel(call.call, NULL);
@@ -139,10 +139,10 @@ static void watches_are_limited(void **state)
 	client_open(&client, f);
 	client_open(&second, f);
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		watch_begin(&calls[i], &client, "", 0);
+		health_watch_begin(&calls[i], &client, "", 0);
 		assert_true(call_receive(&calls[i], &r));
 	}
-	watch_begin(&more, &second, "", 0);
+	health_watch_begin(&more, &second, "", 0);
 	assert_false(call_receive(&more, &r));
 	call_end(&more, &r);
 	assert_status(&r, GRPC_STATUS_RESOURCE_EXHAUSTED);
@@ -211,7 +211,7 @@ static void stopping_ends_everything(void **state)
 	client_open(&client, f);
 	client_open(&silent, f);
 	raw = connect_to(f->path);
-	watch_begin(&watch, &client, "", 0);
+	health_watch_begin(&watch, &client, "", 0);
 	assert_true(call_receive(&watch, &r));
 	call_begin(&reflection, &client, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", WAIT_MS);
 	call_send(&reflection, "\x3a\x00", 2, false);

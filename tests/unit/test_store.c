@@ -104,6 +104,15 @@ static void add_assignment(struct state *s, const char *id, const char *path, ui
 	assert_int_equal(state_set_assignment(s, &a, NULL), 0);
 }
 
+static void add_lease(struct fixture *f, const char *class_name)
+{
+	struct state_lease l = { .requested_cpus = 2, .actor_comm = "a b", .reason = "why not",
+				 .expire_boottime_ns = f->boottime_ns + 600000000000 };
+
+	strcpy(l.class_name, class_name);
+	assert_int_equal(state_add_lease(f->saved, &l, NULL), 0);
+}
+
 static void add_request(struct fixture *f, const char *id, uint64_t expire_boottime_ns)
 {
 	struct state_request q = { .uid = 1000, .type = COMMAND_SET_CLASS, .content_hash = UINT64_MAX,
@@ -341,6 +350,7 @@ static void fill(struct fixture *f)
 	add_override(f->saved, "best-effort", 33, false);
 	add_assignment(f->saved, "a1", "/a", 77, "web", LIFETIME_CGROUP, 0);
 	add_assignment(f->saved, "a2", "/c", 0, "best-effort", LIFETIME_PERSISTENT, 0);
+	add_lease(f, "web");
 	add_request(f, "r1", f->boottime_ns + 600000000000);
 }
 

@@ -347,55 +347,6 @@ static void test_the_machine_that_runs_the_test(void **state)
 	assert_true(f->topo.nr_llcs >= 1 && f->topo.nr_cores >= 1 && f->topo.nr_nodes >= 1);
 }
 
-static void test_cpu_lists(void **state)
-{
-	static const struct {
-		const char *text;
-		int result;
-		uint32_t count;
-	} cases[] = {
-		{ "", 0, 0 },          { "\n", 0, 0 },          { "0\n", 0, 1 },         { "0-3,8,10-11\n", 0, 7 },
-		{ "1023", 0, 1 },      { "1024", -ERANGE, 0 },  { "0-4294967297", -ERANGE, 0 },
-		{ "99999999999999999999", -ERANGE, 0 },         { "3-1", -EINVAL, 0 },   { "-1", -EINVAL, 0 },
-		{ "0,", -EINVAL, 0 },  { ",0", -EINVAL, 0 },    { "0-", -EINVAL, 0 },    { "0x1", -EINVAL, 0 },
-		{ "0 1", -EINVAL, 0 }, { "0\n1", -EINVAL, 0 },  { "0\n\n", -EINVAL, 0 }, { "0-3:1/2", -EINVAL, 0 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct cpu_mask m = {};
-		uint32_t count = 0;
-		int r = parse_cpu_list(cases[i].text, &m);
-
-		for (uint32_t cpu = 0; cpu < SCHEDD_MAX_CPUS; cpu++)
-			count += mask_has(&m, cpu);
-		if (r != cases[i].result || count != cases[i].count)
-			fail_msg("'%s': %d, %u CPUs", cases[i].text, r, count);
-	}
-}
-
-static void test_mutated_cpu_lists(void **state)
-{
-	static const char base[] = "0-3,8,10-11,64-127,1000-1023\n", bytes[] = "0123456789,-\n \xff:";
-	uint64_t seed = 88172645463325252ULL;
-
-	(void)state;
-	print_message("# seed %llu\n", (unsigned long long)seed);
-	for (unsigned int i = 0; i < 20000; i++) {
-		char *text = strdup(base);
-		struct cpu_mask m;
-		int r;
-
-		for (unsigned int n = 0; n <= i % 6; n++) {
-			seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-			text[seed % (sizeof(base) - 1)] = bytes[(seed >> 32) % (sizeof(bytes) - 1)];
-		}
-		r = parse_cpu_list(text, &m);
-		assert_true(r == 0 || r == -EINVAL || r == -ERANGE);
-		free(text);
-	}
-}
-
 #define test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -416,8 +367,6 @@ int main(void)
 		test(test_nonsense_in_topology_is_ignored),
 		test(test_errors_leave_the_result_alone),
 		test(test_the_machine_that_runs_the_test),
-		cmocka_unit_test(test_cpu_lists),
-		cmocka_unit_test(test_mutated_cpu_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,11 +105,14 @@ start_daemon() {
 	mapfile -t args < <(daemon_args)
 	"$schedd" "${args[@]}" "$@" 2>>"$work/daemon.log" &
 	daemon_pid=$!
-	if ! wait_for 120 "schedd answers" "$schedctl" health; then
+	if ! wait_for 120 "schedd answers" daemon_answers_or_ended || ! "$schedctl" health >/dev/null; then
 		cat "$work/daemon.log" >&2
 		return 1
 	fi
 }
+
+# One that has ended will not answer, however long one waits.
+daemon_answers_or_ended() { ! kill -0 "$daemon_pid" 2>/dev/null || "$schedctl" health; }
 
 stop_daemon() {
 	[ -n "$daemon_pid" ] || return 0
@@ -128,6 +131,32 @@ kernel_state() { cat /sys/kernel/sched_ext/state; }
 kernel_ops() { cat /sys/kernel/sched_ext/root/ops 2>/dev/null || true; }
 is_attached() { [ "$(kernel_state)" = enabled ] && [[ "$(kernel_ops)" = schedd* ]]; }
 is_detached() { [ "$(kernel_state)" = disabled ]; }
+
+# Another sched_ext scheduler. Its link lives as long as the pin.
+load_other() {
+	mkdir -p "$work/pins"
+	mount -t bpf none "$work/pins"
+	bpftool struct_ops register "$scenario_root/build/tests/bpf/minimal.bpf.o" "$work/pins" >/dev/null
+}
+unload_other() {
+	rm -f "$work/pins"/*
+	umount "$work/pins"
+	wait_for 10 "the other scheduler is gone" is_detached
+}
+
+scrape() { curl --silent --fail --max-time 20 "http://127.0.0.1:$metrics_port/metrics"; }
+page_differs() { scrape >"$1" && ! cmp -s "$1" "$work/seen"; }
+# fresh_page FILE: metrics of after now. Pages are rendered once a second at most:
+# one that differs from what was seen now is newer.
+fresh_page() {
+	scrape >"$work/seen"
+	wait_for 20 "a new page of metrics" page_differs "$1"
+}
+
+# Of such a page: one sample, written as there; CPU seconds of a class; its wake-ups by schedd or kernel.
+page_value() { awk -v name="$2" 'index($0, name " ") == 1 { print $2 }' "$1"; }
+page_cpu_seconds() { page_value "$1" "schedd_class_cpu_seconds_total{class=\"$2\"}"; }
+page_wakeups() { page_value "$1" "schedd_class_wakeup_latency_seconds_count{class=\"$2\",scheduler=\"$3\"}"; }
 
 # json_field EXPRESSION CMD...: a field of the reply, as Python indexes it.
 json_field() {

@@ -9,6 +9,7 @@ with gRPC status N.
 """
 import re
 import sys
+import threading
 from concurrent import futures
 
 import grpc
@@ -157,6 +158,66 @@ class Scheduler:
             plan.cpus.add(cpu_id=1, exclusion=2)
         return plan
 
+    def lease(self, request, class_name, **more):
+        print(re.sub(r"\s+", " ", str(request)), file=sys.stderr)
+        lease = pb.Lease(lease_id="l-1", class_name=class_name, requested_cpus=3, granted_cpus=3, cpu_ids=[1, 2, 3],
+                         state=2, **more)
+        lease.holder.uid.value = 0
+        lease.expire_time.seconds = 1700000000
+        lease.owned_after.nanos = 1234567
+        return lease
+
+    def GrantCores(self, request, context):
+        refuse_if_asked(context, request.class_name)
+        lease = self.lease(request, request.class_name)
+        if request.min_cpus:
+            lease.requested_cpus, lease.state = 5, 4
+        return lease
+
+    def ReassignCores(self, request, context):
+        refuse_if_asked(context, request.from_class_name, request.to_class_name)
+        return self.lease(request, request.to_class_name, from_class_name=request.from_class_name)
+
+    def RenewLease(self, request, context):
+        refuse_if_asked(context, request.lease_id)
+        return self.lease(request, "web")
+
+    def ReleaseLease(self, request, context):
+        refuse_if_asked(context, request.lease_id)
+        lease = self.lease(request, "web")
+        lease.state = 5
+        return lease
+
+    def ListLeases(self, request, context):
+        refuse_if_asked(context, request.class_name)
+        reply = pb.ListLeasesResponse()
+        if request.class_name != "empty":
+            reply.leases.add().CopyFrom(self.lease(request, "web", reason=HOSTILE))
+            reply.leases.add(lease_id="l-2", class_name="web", requested_cpus=4, granted_cpus=1, state=4)
+        return reply
+
+    def WatchEvents(self, request, context):
+        """Two events and the bookmark behind them; then silence, or for the class "ends" the end."""
+        refuse_if_asked(context, *request.class_names)
+        print(re.sub(r"\s+", " ", str(request)), file=sys.stderr, flush=True)
+        if "silent" not in request.class_names:
+            e = pb.Event(epoch="0123456789abcdef", sequence=7, type=pb.Event.TYPE_DECISION_CHANGED, request_id="r-1")
+            e.event_time.seconds = 1700000000
+            e.actor.uid.value, e.actor.comm, e.actor.source = 0, "schedctl", "api"
+            e.decision.cgroup_id, e.decision.cgroup_path, e.decision.class_name = 9, HOSTILE, "best-effort"
+            e.decision.winner.source = "call"
+            yield e
+            e = pb.Event(epoch="0123456789abcdef", sequence=19, type=pb.Event.TYPE_DROPPED)
+            e.dropped.count, e.dropped.first_sequence, e.dropped.last_sequence = 12, 8, 19
+            yield e
+            yield pb.Event(epoch="0123456789abcdef", sequence=19, type=pb.Event.TYPE_BOOKMARK)
+        if "ends" in request.class_names:
+            fail(context, 14, "schedd is stopping; watch again when it is back")
+        if "vanishes" not in request.class_names:
+            over = threading.Event()
+            context.add_callback(over.set)
+            over.wait(60)
+
     def GetConfig(self, request, context):
         return pb.GetConfigResponse(yaml="scheduler:\n  mode: auto\n", files=["/etc/hostname"], config_generation=1)
 
@@ -181,7 +242,9 @@ def handlers(instance, service):
     for m in service.methods:
         function = getattr(instance, m.name, None)
         if function:
-            out[m.name] = grpc.unary_unary_rpc_method_handler(
+            stream = m.name == "WatchEvents"
+            make = grpc.unary_stream_rpc_method_handler if stream else grpc.unary_unary_rpc_method_handler
+            out[m.name] = make(
                 function, request_deserializer=m.input_type._concrete_class.FromString,
                 response_serializer=lambda reply: reply.SerializeToString())
     return grpc.method_handlers_generic_handler(service.full_name, out)

@@ -17,18 +17,6 @@ refused() {
 	fi
 }
 
-load_other() {
-	mkdir -p "$work/pins"
-	mount -t bpf none "$work/pins"
-	bpftool struct_ops register "$scenario_root/build/tests/bpf/minimal.bpf.o" "$work/pins" >/dev/null
-}
-# Its link lives as long as the pin.
-unload_other() {
-	rm -f "$work/pins"/*
-	umount "$work/pins"
-	wait_for 10 "the other scheduler is gone" is_detached
-}
-
 default_config
 mapfile -t args < <(daemon_args)
 start_daemon
@@ -78,6 +66,7 @@ start_daemon
 load_other
 refused "later: the call names it" 7 "minimal" "$schedctl" class set /t/web lc
 refused "and mode active too" 7 "minimal" "$schedctl" mode active
+refused "and mode paused" 7 "minimal" "$schedctl" mode paused
 check "it was not disturbed either" test "$(kernel_ops)" = minimal
 unload_other
 check "afterwards the call works" "$schedctl" class set /t/web lc

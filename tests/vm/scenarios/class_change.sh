@@ -7,18 +7,12 @@
 
 calls=${CLASS_CHANGE_CALLS:-200}
 
-scrape() { python3 -c 'import sys, urllib.request as u; sys.stdout.write(u.urlopen(sys.argv[1], timeout=20).read().decode())' \
-	"http://127.0.0.1:$metrics_port/metrics"; }
-differs() { scrape >"$work/page" && ! cmp -s "$work/page" "$work/seen"; }
-
-# Pages are rendered once a second at most: one that differs from what was seen now is of after now.
 read_wakeups() {
-	scrape >"$work/seen"
-	wait_for 20 "a new page of metrics" differs
+	fresh_page "$work/page"
 	latency_critical=$(wakeups latency-critical)
 	best_effort=$(wakeups best-effort)
 }
-wakeups() { sed -n "s/^schedd_class_wakeup_latency_seconds_count{class=\"$1\".*} //p" "$work/page"; }
+wakeups() { sed -n "s/^schedd_class_wakeup_latency_seconds_count{class=\"$1\",scheduler=\"schedd\"} //p" "$work/page"; }
 
 cgroup_make job
 cgroup_make call

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# vm: --cpus 2 --quiet-start
+# timeout: 600
+# guarantees.sh - two latency-critical classes with a guarantee of 1 each on 2 CPUs, everything saturated
+. "$(dirname "$0")/../scenario_lib.sh"
+
+seconds=${GUARANTEES_SECONDS:-20}
+
+# CPU time of a cgroup so far, without a process: this shell has only its floor meanwhile.
+usage_us() {
+	local key
+	read -r key us <"$cgroup_mount/t/$1/cpu.stat"
+	[ "$key" = usage_usec ]
+}
+
+mkdir -p "$work/etc"
+cat >"$work/etc/schedd.yaml" <<-YAML
+	metrics: {listen: "127.0.0.1:$metrics_port"}
+	classes:
+	  web: {kind: latency-critical, guarantee: 1}
+	  db: {kind: latency-critical, guarantee: 1}
+YAML
+for c in web db be; do cgroup_make $c; done
+start_daemon
+for c in web db be; do "$schedctl" class set "/t/$c" $c >/dev/null; done
+wait_for 120 attached is_attached
+for c in web db be; do start_hogs 2 $c; done
+# Ten to one: if nobody kept its CPU, web would have nearly everything.
+start_hogs 8 web
+declare -A used
+for c in web db be; do usage_us $c; used[$c]=$us; done
+begin=${EPOCHREALTIME/./}
+end=$((begin + seconds * 1000000))
+while [ "${EPOCHREALTIME/./}" -lt $end ]; do read -rt 1 <> <(:) || true; done
+elapsed_us=$((${EPOCHREALTIME/./} - begin))
+for c in web db be; do usage_us $c; used[$c]=$((us - used[$c])); done
+stop_hogs
+"$schedctl" cores show | sed 's/^/# /'
+for c in web db; do
+	check_figure "$c: CPUs used, of the one guaranteed" "${used[$c]} / $elapsed_us >= 0.9"
+done
+check_figure "best-effort: CPUs used, half of its floor of 5 % of two at least" "${used[be]} / $elapsed_us >= 0.05"
+check "still attached" is_attached
+check_figure "ejections counted" "$(ejections) == 0"
+scenario_end
