@@ -218,6 +218,33 @@ def get_plan_in_both_views():
         check(cpu.exclusion, f"CPU {cpu.cpu_id} has no exclusion value")
 
 
+# ---------- leases ----------
+
+@test
+def leases_are_granted_renewed_and_released():
+    minute = {"seconds": 60}
+    lease = S.client.GrantCores(class_name="lc", cpus=1, ttl=minute, wait_for=1)
+    equal(lease.class_name, "latency-critical", "class_name")
+    equal(lease.granted_cpus, 1, "granted_cpus")
+    check(lease.lease_id in {one.lease_id for one in S.client.ListLeases(class_name="lc").leases}, "not in the list")
+    renewed = S.client.RenewLease(lease_id=lease.lease_id, ttl={"seconds": 600})
+    check(renewed.expire_time.seconds > lease.expire_time.seconds + 300, "expire_time did not move")
+    equal(S.client.ReleaseLease(lease_id=lease.lease_id).state, S.api.Lease.STATE_RELEASED, "state")
+    fails(Code.NOT_FOUND, lambda: S.client.ReleaseLease(lease_id=lease.lease_id))
+    S.client.ReleaseLease(lease_id=lease.lease_id, allow_missing=True)
+
+
+@test
+def leases_refuse():
+    grant, minute = S.client.GrantCores, {"seconds": 60}
+    fails(Code.NOT_FOUND, lambda: grant(class_name="no-such", cpus=1, ttl=minute))
+    fails(Code.INVALID_ARGUMENT, lambda: grant(class_name="lc", ttl=minute), field="cpus")
+    fails(Code.INVALID_ARGUMENT, lambda: grant(class_name="lc", cpus=1), field="ttl")
+    fails(Code.FAILED_PRECONDITION, lambda: grant(class_name="lc", cpus=1000, ttl=minute))
+    fails(Code.NOT_FOUND, lambda: S.client.ReassignCores(from_class_name="no-such", to_class_name="lc", cpus=1,
+                                                         ttl=minute))
+
+
 # ---------- classes ----------
 
 def our_class(name, **fields):
