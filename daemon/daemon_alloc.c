@@ -43,21 +43,35 @@ static void set_poller(void *ctx, pid_t tid)
 
 _Static_assert(sizeof(struct alloc_cpus) == sizeof(struct cpuset), "both are a bit per CPU");
 
+static uint32_t populated_classes(const struct daemon *d)
+{
+	uint32_t all = 0;
+
+	for (uint32_t i = 0; i < SCHEDD_MAX_CLASSES; i++)
+		all |= (uint32_t)(d->state->classes[i].used && d->state->classes[i].member_cgroups) << i;
+	return all;
+}
+
 /*
- * Who has the highest rank on a CPU is not decided by its owner.  So owning more
- * than a guarantee is worth something only against classes of one's own kind,
- * and for latency-critical work as a place from which nobody has to be driven.
- * Others live on the pool: owning parts of it in turn would only be churn.
+ * Who has the highest rank on a CPU is not decided by its owner, and the reflex
+ * gives a burst its CPUs without one.  So owning more than a guarantee is worth
+ * something only against other classes of one's own kind, or where nobody may
+ * borrow; else it would be churn.  The policy that measures use knows no reflex.
  */
 static bool may_grow(const struct daemon *d, const struct state_class *c)
 {
-	unsigned int of_kind = 0;
+	unsigned int rivals = 0;
 
-	if (c->effective.kind != SCHEDD_KIND_NORMAL)
-		return c->effective.kind == SCHEDD_KIND_LATENCY_CRITICAL;
-	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++)
-		of_kind += d->state->classes[i].used && d->state->classes[i].effective.kind == SCHEDD_KIND_NORMAL;
-	return of_kind > 1;
+	if (alloc_policy_find(d->config->policy)->by_time)
+		return true;
+	if (c->effective.lend == CLASS_LEND_NEVER || c->effective.exclusive_smt)
+		return true;
+	for (uint32_t left = populated_classes(d); left; left &= left - 1) {
+		const struct state_class *other = &d->state->classes[__builtin_ctz(left)];
+
+		rivals += other != c && other->effective.kind == c->effective.kind;
+	}
+	return rivals && c->effective.kind > SCHEDD_KIND_BEST_EFFORT;
 }
 
 static void fill_class(const struct daemon *d, const struct state_class *c, struct alloc_class *ret_class)
@@ -86,6 +100,7 @@ static void fill_limits(struct daemon *d, struct poller_limits *l)
 	daemon_refresh_reach(d);
 	d->reach_unplanned = false;
 	d->frozen_told = attach_is_paused(&d->attach);
+	d->populated_told = populated_classes(d);
 	*l = (struct poller_limits){
 		.alloc = {
 			.park_ns = d->config->park_ns,
@@ -264,6 +279,12 @@ void daemon_apply_plan(struct daemon *d)
 		return;
 	fill_limits(d, &limits);
 	poller_set_limits(d->poller, &limits);
+}
+
+void daemon_follow_limits(struct daemon *d)
+{
+	if (attach_is_paused(&d->attach) != d->frozen_told || populated_classes(d) != d->populated_told)
+		daemon_apply_plan(d);
 }
 
 void daemon_reach_changed(struct daemon *d)

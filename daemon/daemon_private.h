@@ -78,6 +78,7 @@ struct daemon {
 	struct poller_status alloc;       /* as last told by the allocator thread */
 	uint64_t limits_generation;       /* of the limits last told to it */
 	bool frozen_told;                 /* and whether owners were to stay */
+	uint32_t populated_told;          /* and which classes had cgroups, a bit each */
 	int poll_cpu;                     /* of what is loaded; POLLER_NO_CPU = on a timer */
 	uint64_t hotplug_seq;             /* as the object was loaded */
 	struct schedd_cpu_stats stats_base[NR_METRICS_SCHEDULERS]; /* of objects that are gone: counters never fall */
@@ -133,6 +134,7 @@ int daemon_start_alloc(struct daemon *d); /* the BPF object is loaded; the first
 void daemon_stop_alloc(struct daemon *d);
 void daemon_reach_changed(struct daemon *d); /* d->reach is another than that of the last plan */
 void daemon_apply_plan(struct daemon *d); /* limits, mode or configuration changed: the thread follows */
+void daemon_follow_limits(struct daemon *d); /* if the mode or who has members is not what was told */
 void daemon_take_plan(struct daemon *d);  /* what the thread has done since */
 
 /*

@@ -394,8 +394,7 @@ void daemon_reconsider(struct daemon *d)
 	attach_set_wanted(&d->attach, state_wants_scheduler(d->state), clock_ns(CLOCK_BOOTTIME));
 	next_ns = step(d);
 	daemon_announce_state(d, NULL);
-	if (attach_is_paused(&d->attach) != d->frozen_told)
-		daemon_apply_plan(d);
+	daemon_follow_limits(d);
 	if (expiry_ns && (!next_ns || expiry_ns < next_ns))
 		next_ns = expiry_ns;
 	arm_deadline(d, next_ns);

@@ -278,23 +278,26 @@ static void make_plan(struct poller *p, uint64_t now_ns)
 }
 
 /*
- * Nobody waits, nobody has more than it must: whoever is queued first wakes us.
- * Where nobody has more than it must, who waits in vain waits for other limits;
- * the others wake us as before, and the counters go on.
+ * Nobody waits: whoever is queued first wakes us, and what is owned above a
+ * guarantee is looked at when it may be given back, not before.  Who waits in
+ * vain waits for that too, or for other limits; the others wake us as before, and
+ * the counters go on.
  */
 static struct poller_next next_step(const struct poller *p)
 {
-	uint64_t interval_ns = p->limits.interval_ns;
+	uint64_t interval_ns = p->limits.interval_ns, dwell_ns = p->limits.alloc.dwell_ns;
 
-	if (p->failed || p->surplus)
+	if (p->failed)
 		return (struct poller_next){ interval_ns, 0 };
 	if (p->limits.policy->by_time)
 		return somebody_runs(p) ? (struct poller_next){ interval_ns, 0 } :
 					  (struct poller_next){ UINT64_MAX, p->growers };
+	if (dwell_ns < interval_ns)
+		dwell_ns = interval_ns;
 	if (!growers_wait(p))
-		return (struct poller_next){ UINT64_MAX, p->growers };
+		return (struct poller_next){ p->surplus ? dwell_ns : UINT64_MAX, p->growers };
 	if (p->refused && !(congested_growers(p) & ~p->refused) && interval_ns < tell_every_ns)
-		return (struct poller_next){ tell_every_ns, p->growers & ~p->refused };
+		return (struct poller_next){ p->surplus ? dwell_ns : tell_every_ns, p->growers & ~p->refused };
 	return (struct poller_next){ interval_ns, 0 };
 }
 

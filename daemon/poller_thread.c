@@ -2,9 +2,9 @@
 /*
  * poller_thread.c - when the allocator steps: on a timer, asleep, or without a pause
  *
- * Timer mode: one step per interval while a class that could grow waits, or owns
- * more than it is guaranteed; otherwise asleep until a task is queued or limits
- * change.  The order of going to sleep: tell BPF, then look once more, then
+ * Timer mode: one step per interval while a class that could grow waits;
+ * otherwise asleep until a task is queued, limits change or a CPU may be given
+ * back.  The order of going to sleep: tell BPF, then look once more, then
  * wait.  A task that is queued in between is seen either by the look or by the
  * wake-up.  Poll mode: on a CPU of its own, without a system call between steps.
  */
@@ -39,7 +39,8 @@ static void pong(struct poller *p)
 	__atomic_store_n(&p->pongs, __atomic_load_n(&p->pings, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
 }
 
-static void wait_for_work(struct poller *p, uint64_t in_ns, bool by_queue)
+/* True: a task was queued. */
+static bool wait_for_work(struct poller *p, uint64_t in_ns, bool by_queue)
 {
 	struct pollfd fds[] = {
 		{ .fd = p->wake_fd, .events = POLLIN },
@@ -50,11 +51,13 @@ static void wait_for_work(struct poller *p, uint64_t in_ns, bool by_queue)
 	ppoll(fds, 2, in_ns == UINT64_MAX ? NULL : &t, NULL);
 	if (fds[0].revents)
 		take_wakeup(p);
+	return fds[1].revents;
 }
 
 static void sleep_until_needed(struct poller *p, struct poller_next next)
 {
 	struct poller_next again;
+	bool queued = true;
 
 	p->kernel.set_asleep(p->kernel.ctx, next.wake_classes);
 	/* Queued between the last step and the word: nobody will wake us for it. */
@@ -63,10 +66,13 @@ static void sleep_until_needed(struct poller *p, struct poller_next next)
 		p->status.sleeps++;
 		/* It sleeps for longer than the alive word may be old. */
 		p->kernel.alive(p->kernel.ctx, poller_now_ns(), false);
-		wait_for_work(p, again.in_ns, true);
+		queued = wait_for_work(p, again.in_ns, true);
 	}
 	p->kernel.set_asleep(p->kernel.ctx, 0);
 	p->kernel.drain_wakeups(p->kernel.ctx);
+	/* What was queued just now has not waited yet; the reflex has seen to it, and most of it is gone by then. */
+	if (queued)
+		wait_for_work(p, p->limits.interval_ns, false);
 }
 
 static void run_timer(struct poller *p)

@@ -189,6 +189,7 @@ static void test_a_congested_class_gets_a_cpu_and_gives_it_back(void **state)
 	assert_int_equal(moves[0].to, LC + 1);
 	assert_int_equal(moves[0].trigger, ALLOC_TRIGGER_CONGESTION);
 	f->signals.counters[0][LC].dequeued += 1;
+	assert_int_equal(step(f).in_ns, f->limits.alloc.dwell_ns);
 	for (int i = 0; i < 20; i++)
 		step(f);
 	assert_int_equal(owned(f, LC), 1);
