@@ -27,6 +27,17 @@ const struct alloc_policy *alloc_policy_find(const char *name)
 	return NULL;
 }
 
+const char *alloc_trigger_name(enum alloc_trigger trigger)
+{
+	static const char *const names[NR_ALLOC_TRIGGERS] = {
+		[ALLOC_TRIGGER_NONE] = "none",	     [ALLOC_TRIGGER_LIMITS] = "limits",
+		[ALLOC_TRIGGER_CONGESTION] = "congestion", [ALLOC_TRIGGER_PARK] = "park",
+		[ALLOC_TRIGGER_UTILISATION] = "utilisation",
+	};
+
+	return trigger < NR_ALLOC_TRIGGERS ? names[trigger] : "none";
+}
+
 /* A guarantee that falls, as when a lease ends, is given back at once: nobody may have to wait until it is parked. */
 static void drop_excess(struct alloc_work *w)
 {

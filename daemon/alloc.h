@@ -61,6 +61,7 @@ enum alloc_trigger {
 	ALLOC_TRIGGER_UTILISATION,
 	NR_ALLOC_TRIGGERS,
 };
+const char *alloc_trigger_name(enum alloc_trigger trigger); /* "congestion", ... */
 
 /* All by class index. */
 struct alloc_result {

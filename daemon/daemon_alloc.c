@@ -137,7 +137,7 @@ static void take_move(struct daemon *d, const struct poller_move *m)
 {
 	const struct event_reallocation event = {
 		.cpu = m->cpu,
-		.trigger = poller_trigger_name((enum alloc_trigger)m->trigger),
+		.trigger = alloc_trigger_name((enum alloc_trigger)m->trigger),
 		.took_ns = m->took_ns,
 		.plan_generation = m->plan_generation,
 	};
@@ -180,7 +180,7 @@ static void tell_congestion(struct daemon *d, uint64_t before)
 
 void daemon_take_plan(struct daemon *d)
 {
-	uint64_t generation = d->alloc.plan.generation, congested = d->alloc.congested;
+	uint64_t generation = d->alloc.plan.generation, congested = d->alloc.congested, lost = d->alloc.moves_lost;
 	struct poller_move moves[64];
 	struct events_stats readers;
 	size_t n;
@@ -195,6 +195,9 @@ void daemon_take_plan(struct daemon *d)
 	while ((n = poller_take_moves(d->poller, moves, ARRAY_SIZE(moves))) > 0)
 		for (size_t i = 0; i < n; i++)
 			take_move(d, &moves[i]);
+	if (d->alloc.moves_lost > lost)
+		log_warning("%llu CPUs changed their owner too fast to be counted and told",
+			    (unsigned long long)(d->alloc.moves_lost - lost));
 	tell_congestion(d, congested);
 	/* Whoever reads events wants each plan when it is made; else the counters can wait. */
 	events_get_stats(d->events, &readers);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "daemon/attach.h"
-#include "daemon/poller.h"
 #include "daemon/base/cleanup.h"
 #include "daemon/base/str.h"
 #include "daemon/metrics_list.h"
@@ -278,7 +277,7 @@ static void emit_schedd_core_reallocations(const struct writer *w, const struct 
 			for (int trigger = ALLOC_TRIGGER_NONE + 1; trigger < NR_ALLOC_TRIGGERS; trigger++)
 				put_value(w,
 					  LABELS({ "class", c->name }, { "direction", directions[way] },
-						 { "trigger", poller_trigger_name((enum alloc_trigger)trigger) }),
+						 { "trigger", alloc_trigger_name((enum alloc_trigger)trigger) }),
 					  (double)c->reallocations[way][trigger]);
 }
 

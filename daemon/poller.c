@@ -19,19 +19,6 @@ _Static_assert(sizeof(struct poller_status) % 8 == 0, "a seqlock copies words");
 /* Counters that move without a plan: often enough for whoever scrapes them. */
 static const uint64_t tell_every_ns = 100000000ull;
 
-static const char *const trigger_names[NR_ALLOC_TRIGGERS] = {
-	[ALLOC_TRIGGER_NONE] = "none",
-	[ALLOC_TRIGGER_LIMITS] = "limits",
-	[ALLOC_TRIGGER_CONGESTION] = "congestion",
-	[ALLOC_TRIGGER_PARK] = "park",
-	[ALLOC_TRIGGER_UTILISATION] = "utilisation",
-};
-
-const char *poller_trigger_name(enum alloc_trigger trigger)
-{
-	return trigger < NR_ALLOC_TRIGGERS ? trigger_names[trigger] : "none";
-}
-
 static uint64_t now_of(clockid_t clock)
 {
 	struct timespec t;
@@ -126,7 +113,6 @@ static void count_congestion(struct poller *p, uint64_t now_ns)
 		span_ns = 1000000000ull;
 	p->status.congested = 0;
 	for (size_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
-		p->status.queued[i] = p->demands[i].queued;
 		p->status.mean_delay_ns[i] = p->demands[i].mean_delay_ns;
 		if (!p->demands[i].congested)
 			continue;
@@ -304,7 +290,6 @@ static struct poller_next next_step(const struct poller *p)
 struct poller_next poller_step(struct poller *p, uint64_t now_ns)
 {
 	take_limits(p);
-	p->status.intervals++;
 	measure(p, now_ns);
 	count_congestion(p, now_ns);
 	if (!plan_stands(p, now_ns))

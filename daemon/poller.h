@@ -57,10 +57,8 @@ struct poller_status {
 	uint64_t apply_realtime_ns; /* 0 = never */
 	uint64_t plans_applied, apply_failures;
 	uint64_t plan_ns_sum, plan_count; /* from reading the signals to a plan in force */
-	uint64_t intervals, sleeps;
 	uint64_t congested_ns[SCHEDD_MAX_CLASSES];
 	uint32_t unmet_cpus[SCHEDD_MAX_CLASSES];
-	uint32_t queued[SCHEDD_MAX_CLASSES];
 	uint64_t mean_delay_ns[SCHEDD_MAX_CLASSES]; /* of the tasks that started in the last interval */
 	uint64_t congested;         /* a bit per class */
 	uint64_t moves_lost;        /* the ring was full */
@@ -77,8 +75,6 @@ struct poller_move {
 	uint8_t dry;                /* would have been */
 	uint8_t pad[2];
 };
-
-const char *poller_trigger_name(enum alloc_trigger trigger); /* "congestion", ... */
 
 struct poller_options {
 	const struct topo *topo;    /* copied */

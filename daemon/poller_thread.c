@@ -63,7 +63,6 @@ static void sleep_until_needed(struct poller *p, struct poller_next next)
 	/* Queued between the last step and the word: nobody will wake us for it. */
 	again = poller_step(p, poller_now_ns());
 	if (again.in_ns == next.in_ns && again.wake_classes == next.wake_classes) {
-		p->status.sleeps++;
 		/* It sleeps for longer than the alive word may be old. */
 		p->kernel.alive(p->kernel.ctx, poller_now_ns(), false);
 		queued = wait_for_work(p, again.in_ns, true);
