@@ -38,16 +38,19 @@ static __always_inline bool floor_owed(struct cpu_ctx *c, u32 kind, u64 now)
 		is_saturated(c, now));
 }
 
-/* The kind is owed a floor run and has waited for it. */
-static __always_inline bool floor_due(struct cpu_ctx *c, struct llc_ctx *l, u32 kind, u64 now)
+static __always_inline bool waited_for_floor(struct cpu_ctx *c, struct llc_ctx *l, u32 kind, u64 now)
 {
 	u64 since;
 
 	kind &= KIND_MASK;
-	if (!kind_waits(c, l, kind) || !floor_owed(c, kind, now))
-		return false;
 	since = c->waiting[kind] ? c->waiting_since[kind] : l->waiting_since[kind];
 	return schedd_delta(now, since, MAX_DELTA_NS) >= floor_wait_ns;
+}
+
+/* The kind is owed a floor run and has waited for it. */
+static __always_inline bool floor_due(struct cpu_ctx *c, struct llc_ctx *l, u32 kind, u64 now)
+{
+	return kind_waits(c, l, kind) && floor_owed(c, kind, now) && waited_for_floor(c, l, kind, now);
 }
 
 /*
@@ -95,6 +98,24 @@ static __always_inline void floor_charge(struct cpu_ctx *c, u32 kind, u64 ran_ns
 
 	*normal = floor_debt(*normal, SCHEDD_KIND_NORMAL, kind, ran_ns, floor_run);
 	*best_effort = floor_debt(*best_effort, SCHEDD_KIND_BEST_EFFORT, kind, ran_ns, floor_run);
+}
+
+/* The same for those that an owner goes before although it does not outrank them. */
+static __always_inline void guest_charge(struct cpu_ctx *c, u32 owner, struct task_ctx *t, u64 ran_ns)
+{
+	bool is_owner = owner == t->class_idx + 1U;
+	u32 kind;
+
+	if (!owner || c->first_run)
+		return;
+	bpf_for(kind, SCHEDD_KIND_BEST_EFFORT, SCHEDD_NR_KINDS) {
+		s64 *debt = &c->guest_debt_ns[kind & KIND_MASK];
+
+		if (is_owner)
+			*debt = floor_debt(*debt, 0, 1, ran_ns, false);
+		else if (kind == t->kind)
+			*debt = floor_debt(*debt, 0, 0, ran_ns, c->floor_run);
+	}
 }
 
 /* On the CPU itself.  What it ends is looked at again: something else may have started. */

@@ -101,7 +101,7 @@ struct schedd_cpu_stats {
 	u64 reflex_lost;      /* a victim was refused under its lock */
 	u64 tick_rescues;     /* a lower rank ran while a higher one waited; must stay near 0 */
 	u64 class_misses;     /* no class storage found for a task's cgroup */
-	u64 kthread_direct;   /* kernel threads put first */
+	u64 kthread_direct;   /* kernel threads and the daemon's own put first */
 	u64 kthread_demoted;  /* kernel threads above their share, ranked with normal */
 	u64 alive_lost;       /* times the alive word was found stale */
 	u64 task_misses;      /* mode observe: no memory for the record of a task */
@@ -176,6 +176,15 @@ struct schedd_ping_args {
 };
 
 /*
+ * The caller is the daemon, and with polls the thread that polls.  BPF looks at
+ * the caller itself: in a container's pid namespace user space knows other numbers.
+ */
+struct schedd_introduce_args {
+	u32 polls;
+	s32 ret_result;
+};
+
+/*
  * Words both sides share, value 0 of the mmapable array map "shared".
  * alive_ns: writer user space, CLOCK_MONOTONIC of the last sign of life; BPF
  * falls back to a static split by guarantee when it is older than alive_max_ns
@@ -188,7 +197,7 @@ struct schedd_shared {
 	u32 fallback_active;  /* writer: BPF; 1 while the alive word is stale */
 	u64 plan_generation;  /* writer: BPF, last applied */
 	u32 wake_classes;     /* the allocator sleeps until a task of these is queued, a bit each; who queues it clears and wakes */
-	u32 poller_tid;       /* writer: user space; the allocator thread while it polls, 0 = none */
+	u32 poller_tid;       /* writer: BPF, at schedd_introduce; the allocator thread while it polls, 0 = none */
 	u64 spare[2];
 };
 
@@ -199,12 +208,14 @@ struct schedd_shared {
  */
 #define SCHEDD_EXIT_REASON_LEN 128
 #define SCHEDD_EXIT_MSG_LEN 1024
+#define SCHEDD_EXIT_DUMP_LEN 32768 /* the kernel's own default for ops.exit_dump_len */
 struct schedd_exit_record {
 	u32 kind;
 	u32 pad;
 	s64 exit_code;
 	char reason[SCHEDD_EXIT_REASON_LEN];
 	char msg[SCHEDD_EXIT_MSG_LEN];
+	char dump[SCHEDD_EXIT_DUMP_LEN]; /* what every CPU and waiting task was at, after an error */
 };
 
 /* Value of the cgroup storage map "cgroup_class". */

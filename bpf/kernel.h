@@ -108,6 +108,7 @@ struct task_struct {
 	unsigned short migration_disabled;
 	struct sched_ext_entity scx;
 	int pid;
+	int tgid;
 	struct css_set *cgroups;
 	char comm[16];
 };
@@ -133,6 +134,7 @@ struct scx_exit_info {
 	s64 exit_code;
 	const char *reason;
 	char *msg;
+	char *dump;
 };
 
 struct scx_dump_ctx {

@@ -32,7 +32,9 @@
  * Floors.  While a higher kind runs, the lower ones earn five per cent of that
  * time, per CPU.  Who has earned a floor slice and waits is served first, once.
  * So kubelet and sshd stay alive under a full latency-critical load, and a
- * best-effort task that holds a lock gets on with it.
+ * best-effort task that holds a lock gets on with it.  An owner goes before
+ * classes that do not rank below it; those earn the same while it runs, for
+ * among them may be a task that can run nowhere else.
  *
  * Where it does badly.  Slices end on the tick.  Only floor runs have a timer of
  * their own; where the kernel has none for us (PREEMPT_RT) a floor slice of half
@@ -61,11 +63,13 @@ static __always_inline void charge(struct task_ctx *t, u32 cpu, struct schedd_cp
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	u64 ran = schedd_delta(now, c->run_start, MAX_DELTA_NS);
 	u64 kthread = c->kthread_ns;
+	u32 owner = owner_of(cpu, state);
 
 	t->vtime += schedd_vtime_step(ran, t->weight);
 	c->run_start = now;
 	c->run_vtime = t->vtime;
-	stats_ran(stats, owner_of(cpu, state), t->class_idx, ran);
+	stats_ran(stats, owner, t->class_idx, ran);
+	guest_charge(c, owner, t, ran);
 	floor_charge(c, c->first_run ? SCHEDD_NR_KINDS : t->kind, ran, c->floor_run);
 	if (c->first_run)
 		kthread += ran * (100 - kthread_share_pct) / 100;
@@ -213,8 +217,19 @@ static __always_inline void find_a_cpu(struct task_struct *p, struct task_ctx *t
 }
 
 /*
- * Kernel threads of the root cgroup rank above every class, but only from a
- * wake-up until they have run for kthread_slice_ns: some compute for long.
+ * Of the daemon, those that are not real-time are gRPC's.  An order for more CPUs
+ * goes through them, and must not wait behind the load that it is about.
+ */
+static __always_inline bool goes_first(struct task_struct *p)
+{
+	return (p->flags & PF_KTHREAD) ? !p->cgroups->dfl_cgrp->level :
+					 own_tgid && p->tgid == own_tgid;
+}
+
+/*
+ * Kernel threads of the root cgroup rank above every class, and so do the
+ * daemon's own, but only from a wake-up until they have run for
+ * kthread_slice_ns: some compute for long.
  */
 static __always_inline bool enqueue_kthread(struct task_struct *p, struct task_ctx *t, u32 cpu,
 					    struct schedd_cpu_state *state,
@@ -224,7 +239,7 @@ static __always_inline bool enqueue_kthread(struct task_struct *p, struct task_c
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	bool pinned = is_pinned(p), above = state->rank < SCHEDD_RANK_AWAY;
 
-	if (!(p->flags & PF_KTHREAD) || !(enq_flags & ENQ_WAKEUP) || p->cgroups->dfl_cgrp->level)
+	if (!(enq_flags & ENQ_WAKEUP) || !goes_first(p))
 		return false;
 	if (!pinned && c->kthread_ns > 10 * NSEC_PER_MSEC) {
 		stats->kthread_demoted++;
@@ -593,6 +608,7 @@ void SCHEDD_OPS(exit, struct scx_exit_info *info)
 		return;
 	bpf_probe_read_kernel_str(record->reason, sizeof(record->reason), info->reason);
 	bpf_probe_read_kernel_str(record->msg, sizeof(record->msg), info->msg);
+	bpf_probe_read_kernel_str(record->dump, sizeof(record->dump), info->dump);
 	record->exit_code = info->exit_code;
 	/* Last: a reader polls kind. */
 	record->kind = info->kind;
@@ -608,6 +624,21 @@ int schedd_ping(struct schedd_ping_args *args)
 	args->ret_now_ns = bpf_ktime_get_ns();
 	args->ret_plan_generation = words ? words->plan_generation : 0;
 	args->ret_intf_version = SCHEDD_INTF_VERSION;
+	return 0;
+}
+
+SEC("syscall")
+int schedd_introduce(struct schedd_introduce_args *args)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	struct schedd_shared *words = shared_words();
+
+	args->ret_result = -EINVAL;
+	if (!words)
+		return 0;
+	own_tgid = self->tgid;
+	words->poller_tid = args->polls ? self->pid : 0;
+	args->ret_result = 0;
 	return 0;
 }
 

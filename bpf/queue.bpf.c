@@ -52,6 +52,7 @@ static __always_inline void count_waiting(struct schedd_cpu_stats *stats, struct
 		if (!__sync_fetch_and_add(&l->waiting_kind[kind], 1))
 			l->waiting_since[kind] = now;
 	} else if (place == PLACE_CPU) {
+		__sync_fetch_and_add(&c->waiting_class[class_idx], 1);
 		if (!__sync_fetch_and_add(&c->waiting[kind], 1))
 			c->waiting_since[kind] = now;
 	} else {
@@ -73,6 +74,7 @@ static __always_inline void uncount_waiting(struct schedd_cpu_stats *stats, stru
 		__sync_fetch_and_sub(&l->waiting_kind[kind], 1);
 	} else if (t->place == PLACE_CPU) {
 		__sync_fetch_and_sub(&c->waiting[kind], 1);
+		__sync_fetch_and_sub(&c->waiting_class[class_idx], 1);
 	} else {
 		__sync_fetch_and_sub(&l->kthreads, 1);
 	}
@@ -198,9 +200,10 @@ static __always_inline bool valve_open(struct llc_ctx *l, u32 kind, u64 now)
 
 enum pick_flag {
 	PICK_FORCED = 1 << 0, /* a floor: burst limits and lending do not count */
+	PICK_GUESTS = 1 << 1, /* everybody but the owner of the CPU */
 };
 
-/* Offers the class queues of the kind, the owner's alone if it waits. */
+/* Offers the class queues of the kind, the owner's alone if it waits and no floor is due. */
 static __noinline void offer_classes(u32 cpu, u32 kind, u32 flags)
 {
 	struct schedd_cpu_state *state = state_of(cpu);
@@ -211,13 +214,14 @@ static __noinline void offer_classes(u32 cpu, u32 kind, u32 flags)
 	if (!state)
 		return;
 	owner = owner_of(cpu, state);
-	if (owner && class_has_kind(owner - 1, kind) &&
+	if (!(flags & PICK_FORCED) && owner && class_has_kind(owner - 1, kind) &&
 	    l->waiting[(owner - 1) & CLASS_MASK] && class_may_run(cpu, state, owner - 1, kind)) {
 		pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CLASS, owner - 1, llc));
 		return;
 	}
 	bpf_for(i, 0, SCHEDD_MAX_CLASSES) {
-		if (!l->waiting[i & CLASS_MASK] || !class_has_kind(i, kind))
+		if (!l->waiting[i & CLASS_MASK] || !class_has_kind(i, kind) ||
+		    ((flags & PICK_GUESTS) && i + 1 == owner))
 			continue;
 		if ((flags & PICK_FORCED) || class_may_run(cpu, state, i, kind))
 			pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CLASS, i, llc));
@@ -361,6 +365,51 @@ static __noinline u32 take_floor(u32 cpu, u32 kind, u32 prev_kind, struct task_c
 	return taken;
 }
 
+/* Does anybody but the owner wait here with this kind? */
+static __always_inline bool guests_wait(struct cpu_ctx *c, struct llc_ctx *l, u32 kind, u32 owner)
+{
+	u32 class_idx = (owner - 1) & CLASS_MASK, own = 0, own_pinned = 0;
+
+	kind &= KIND_MASK;
+	if (class_has_kind(class_idx, kind)) {
+		own = l->waiting[class_idx];
+		own_pinned = c->waiting_class[class_idx];
+	}
+	return c->waiting[kind] > own_pinned || l->waiting_kind[kind] > own;
+}
+
+/*
+ * The owner of a CPU goes before everybody whom it does not outrank anyway: before
+ * other classes of its kind, and before higher kinds.  They must not starve, above
+ * all not what can run on this CPU alone: a few microseconds inside of a BPF
+ * program are enough to be such a task.
+ */
+static __noinline u32 take_guest(u32 cpu, u64 now)
+{
+	struct schedd_cpu_state *state = state_of(cpu);
+	struct cpu_ctx *c = cpu_ctx_of(cpu);
+	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
+	u32 owner = state ? owner_of(cpu, state) : 0, k, taken;
+
+	if (!owner || reflex_off)
+		return TAKE_NONE;
+	bpf_for(k, 0, SCHEDD_KIND_LATENCY_CRITICAL) {
+		u32 kind = (SCHEDD_KIND_LATENCY_CRITICAL - k) & KIND_MASK;
+
+		if (kind < conf_of(owner - 1)->kind)
+			break;
+		if (c->guest_debt_ns[kind] < (s64)floor_slice_ns || !guests_wait(c, l, kind, owner) ||
+		    !waited_for_floor(c, l, kind, now))
+			continue;
+		taken = take_kind(cpu, kind, PICK_FORCED | PICK_GUESTS, NULL);
+		if (taken != TAKE_NONE) {
+			c->floor_kind = kind;
+			return taken;
+		}
+	}
+	return TAKE_NONE;
+}
+
 /* Would one more CPU leave the owner of this one within its guarantee? */
 static __always_inline bool owner_below_guarantee(u32 cpu, u32 owner)
 {
@@ -375,7 +424,9 @@ static __always_inline bool owner_waits(u32 cpu, struct schedd_cpu_state *state)
 {
 	u32 owner = owner_of(cpu, state);
 
-	return owner && llc_ctx_of(llc_of(cpu))->waiting[(owner - 1) & CLASS_MASK] &&
+	return owner &&
+	       (llc_ctx_of(llc_of(cpu))->waiting[(owner - 1) & CLASS_MASK] ||
+		cpu_ctx_of(cpu)->waiting_class[(owner - 1) & CLASS_MASK]) &&
 	       owner_below_guarantee(cpu, owner);
 }
 
@@ -396,6 +447,9 @@ static __always_inline u32 take_owner(u32 cpu, struct schedd_cpu_state *state,
 	c->best.dsq = 0;
 	if (llc_ctx_of(llc)->waiting[(owner - 1) & CLASS_MASK])
 		pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CLASS, owner - 1, llc));
+	/* Guests of this CPU's queue then compete too; alone they have take_guest(). */
+	if (c->waiting_class[(owner - 1) & CLASS_MASK])
+		pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CPU, conf_of(owner - 1)->kind, cpu));
 	if (prev_is_owner && (!c->best.dsq || schedd_vtime_before(prev_t->vtime, c->best.vtime)))
 		return TAKE_PREV;
 	return c->best.dsq && kernel_move_to_local(c->best.dsq) ? TAKE_MOVED : TAKE_NONE;
@@ -465,6 +519,8 @@ static __always_inline u32 take_next(u32 cpu, struct schedd_cpu_state *state, u3
 
 	if (taken == TAKE_NONE)
 		taken = take_floor(cpu, SCHEDD_KIND_BEST_EFFORT, prev_kind, prev_t, now);
+	if (taken == TAKE_NONE)
+		taken = take_guest(cpu, now);
 	if (taken == TAKE_NONE)
 		taken = take_owner(cpu, state, prev_t);
 	if (taken == TAKE_NONE && reflex_off)

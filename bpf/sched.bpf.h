@@ -87,6 +87,7 @@ struct cpu_ctx {
 	u32 behind;       /* one task waits in the local queue for the running one to stop */
 	u32 idle_retries;
 	s64 debt_ns[SCHEDD_NR_KINDS];
+	s64 guest_debt_ns[SCHEDD_NR_KINDS]; /* what the owner owes others of its kind, and higher kinds */
 	u64 waiting_since[SCHEDD_NR_KINDS];
 	u64 kthread_ns;   /* decaying time of kernel threads that went first */
 	u64 last_self_kick;
@@ -98,6 +99,7 @@ struct cpu_ctx {
 	struct pick best;  /* of the dispatch that is under way */
 	struct pick offer;
 	u32 waiting[SCHEDD_NR_KINDS]; /* in the queues of this CPU; atomic */
+	u32 waiting_class[SCHEDD_MAX_CLASSES]; /* the same by class */
 } __attribute__((aligned(64)));
 
 /* Of a last-level cache.  Counters are atomic. */
@@ -231,6 +233,7 @@ static u8 sole_class[SCHEDD_NR_KINDS] = { /* class + 1 when the kind has only on
 u32 lending_restricted; /* some class lends never or wants whole cores */
 u32 bursts_limited;     /* some class may not hold every CPU */
 u32 attached;
+static int own_tgid;    /* of the daemon, 0 = not introduced */
 u32 sorted_cpus;        /* length of cpu_order */
 
 static struct cpu_ctx cpu_ctxs[SCHEDD_MAX_CPUS];

@@ -36,9 +36,9 @@ static void drain_wakeups(void *ctx)
 	sched_drain_wakeups(ctx);
 }
 
-static void set_poller(void *ctx, pid_t tid)
+static int set_poller(void *ctx, bool polls)
 {
-	sched_set_poller(ctx, tid);
+	return sched_set_poller(ctx, polls);
 }
 
 _Static_assert(sizeof(struct alloc_cpus) == sizeof(struct cpuset), "both are a bit per CPU");

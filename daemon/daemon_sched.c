@@ -9,6 +9,7 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/log.h"
 #include "daemon/daemon_private.h"
+#include "daemon/store_file.h"
 #include "daemon/threads.h"
 
 /*
@@ -152,7 +153,9 @@ static int load(struct daemon *d, char *error, size_t error_size)
 	r = sched_load(&d->topo, d->hotplug_seq, &o, &d->sched, error, error_size);
 	if (r < 0)
 		return r;
-	r = daemon_apply_classes(d);
+	r = sched_introduce(d->sched);
+	if (r == 0)
+		r = daemon_apply_classes(d);
 	if (r == 0)
 		daemon_apply_all_cgroups(d);
 	if (r == 0)
@@ -280,6 +283,23 @@ static void count_exit(struct daemon *d, const struct sched_exit *e)
 	}
 }
 
+/* Of the last ejection only: the next one must not fill the disk. */
+static void keep_dump(struct daemon *d, const struct sched_exit *e)
+{
+	const char *dump = sched_exit_dump(d->sched), *dir = d->options.state_dir;
+	_cleanup_free_ char *text = NULL;
+	int n, r;
+
+	if (!*dump)
+		return;
+	n = asprintf(&text, "%s (%s)\n\n%s\n", e->reason, e->message, dump);
+	r = n < 0 ? -ENOMEM : store_file_write_plain(dir, "ejection.dump", text, (size_t)n);
+	if (r < 0)
+		log_warning_errno(r, "cannot write the kernel's account of it to %s/ejection.dump", dir);
+	else
+		log_notice("the kernel's account of it is in %s/ejection.dump", dir);
+}
+
 static void notice_exit(struct daemon *d)
 {
 	struct sched_exit e;
@@ -292,6 +312,8 @@ static void notice_exit(struct daemon *d)
 	daemon_save_hold(d);
 	log_event(e.kind == SCHED_EXIT_RESTART ? LOG_NOTICE : LOG_ERR, LOG_ID_EJECTED, NULL,
 		  "the kernel removed the scheduler: %s (%s); %s", e.reason, e.message, d->attach.reason);
+	if (e.kind == SCHED_EXIT_STALL || e.kind == SCHED_EXIT_ERROR)
+		keep_dump(d, &e);
 	daemon_announce_state(d, &e);
 	unload(d);
 	daemon_reconsider(d);

@@ -31,7 +31,7 @@ struct poller_kernel {
 	/* Who queues a task of these classes (a bit each) makes wake_fd readable; 0 = awake. */
 	void (*set_asleep)(void *ctx, uint32_t wake_classes);
 	void (*drain_wakeups)(void *ctx);
-	void (*set_poller)(void *ctx, pid_t tid);    /* poll mode: the thread to leave alone; 0 = none */
+	int (*set_poller)(void *ctx, bool polls);    /* poll mode: the calling thread is the one to leave alone, or no more */
 	int wake_fd;
 	void *ctx;
 };

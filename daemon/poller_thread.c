@@ -103,7 +103,7 @@ static void run_polling(struct poller *p)
 {
 	uint64_t next_ns = poller_now_ns();
 
-	p->kernel.set_poller(p->kernel.ctx, gettid());
+	p->kernel.set_poller(p->kernel.ctx, true);
 	while (!stopping(p)) {
 		uint64_t now_ns = poller_now_ns();
 
@@ -118,7 +118,7 @@ static void run_polling(struct poller *p)
 		poller_step(p, now_ns);
 		next_ns = now_ns + p->limits.interval_ns;
 	}
-	p->kernel.set_poller(p->kernel.ctx, 0);
+	p->kernel.set_poller(p->kernel.ctx, false);
 }
 
 static bool move_to_poll_cpu(const struct poller *p)

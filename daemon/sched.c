@@ -419,6 +419,13 @@ void sched_get_exit(const struct sched *s, struct sched_exit *ret_exit)
 		ret_exit->kind = ret_exit->code & kernel_ecode_act_restart ? SCHED_EXIT_RESTART : SCHED_EXIT_DETACHED;
 }
 
+const char *sched_exit_dump(const struct sched *s)
+{
+	const struct schedd_exit_record *e = s->exit_record.address;
+
+	return e->dump;
+}
+
 static int run_program(const struct bpf_program *p, void *args, size_t size)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = args, .ctx_size_in = (uint32_t)size);
@@ -526,11 +533,17 @@ void sched_set_asleep(struct sched *s, uint32_t wake_classes)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-void sched_set_poller(struct sched *s, pid_t tid)
+int sched_set_poller(struct sched *s, bool polls)
 {
-	struct schedd_shared *shared = s->shared.address;
+	struct schedd_introduce_args args = { .polls = polls };
+	int r = run_program(s->skel->progs.schedd_introduce, &args, sizeof(args));
 
-	__atomic_store_n(&shared->poller_tid, (uint32_t)tid, __ATOMIC_RELEASE);
+	return r < 0 ? r : args.ret_result;
+}
+
+int sched_introduce(struct sched *s)
+{
+	return sched_set_poller(s, false);
 }
 
 void sched_drain_wakeups(struct sched *s)

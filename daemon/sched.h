@@ -77,6 +77,8 @@ bool sched_is_attached(const struct sched *s);
 bool sched_is_observing(const struct sched *s);
 /* Reads the exit record; kind NONE while running. */
 void sched_get_exit(const struct sched *s, struct sched_exit *ret_exit);
+/* What the kernel wrote down about CPUs and tasks when it removed us; NUL-terminated, valid until sched_free(). */
+const char *sched_exit_dump(const struct sched *s);
 
 int sched_set_class(struct sched *s, uint32_t class_idx, const struct schedd_class_conf *conf);
 int sched_set_cgroup_class(struct sched *s, int cgroup_fd, uint32_t class_idx);
@@ -95,7 +97,9 @@ void sched_read_signals(const struct sched *s, uint32_t used,
 int sched_wake_fd(const struct sched *s);
 void sched_set_asleep(struct sched *s, uint32_t wake_classes); /* 0 = awake */
 void sched_drain_wakeups(struct sched *s);
-void sched_set_poller(struct sched *s, pid_t tid); /* the thread that polls on poll_cpu; 0 = none */
+/* The calling process is the daemon: its threads go first when they wake up, as kernel threads do. */
+int sched_introduce(struct sched *s);
+int sched_set_poller(struct sched *s, bool polls); /* by the thread that begins or ends to poll on poll_cpu */
 
 /* Adds up all CPUs. */
 void sched_read_stats(const struct sched *s, struct schedd_cpu_stats *ret_sum);

@@ -103,16 +103,19 @@ static int replace(int dir_fd, const char *name, const char *text, size_t size)
 	return fsync(dir_fd) < 0 ? -errno : 0;
 }
 
-int store_file_write(const char *dir, const char *name, const char *kind, const char *body, size_t size)
+int store_file_write_plain(const char *dir, const char *name, const char *text, size_t size)
 {
 	_cleanup_close_ int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_free_ char *text = NULL;
-	int r;
 
-	if (dir_fd < 0)
-		return -errno;
-	r = make_text(kind, body, size, &text, &size);
-	return r < 0 ? r : replace(dir_fd, name, text, size);
+	return dir_fd < 0 ? -errno : replace(dir_fd, name, text, size);
+}
+
+int store_file_write(const char *dir, const char *name, const char *kind, const char *body, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = make_text(kind, body, size, &text, &size);
+
+	return r < 0 ? r : store_file_write_plain(dir, name, text, size);
 }
 
 /* -EUCLEAN: not a file we could have written. */

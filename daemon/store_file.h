@@ -18,6 +18,9 @@
 /* Replaces dir/name by the header, the body and its checksum: after a crash the old or the new is there. */
 int store_file_write(const char *dir, const char *name, const char *kind, const char *body, size_t size);
 
+/* The same for a file that only people read: just the text. */
+int store_file_write_plain(const char *dir, const char *name, const char *text, size_t size);
+
 /*
  * *ret_body: the lines between header and checksum, NUL-terminated, malloc()ed.
  * -ENOENT; -EUCLEAN: damaged or another version, set aside, *ret_aside is the new path; -errno.

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/bench/sample.h"
@@ -33,14 +34,6 @@ struct hog {
 	_Atomic uint64_t last_ns; /* when it was last seen running; before the first time, when it was made */
 	char pad[40];
 };
-
-static volatile sig_atomic_t over;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	over = 1;
-}
 
 static void compute(struct hog *self)
 {
@@ -64,6 +57,17 @@ static void pin(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Asleep: a parent that looks around would be a load of its own in its cgroup. */
+static void wait_for_end(const sigset_t *signals, int seconds)
+{
+	struct timespec left = { .tv_sec = seconds };
+
+	if (seconds)
+		sigtimedwait(signals, NULL, &left);
+	else
+		sigwaitinfo(signals, NULL);
 }
 
 static void report(const struct hog *hogs, int n)
@@ -90,7 +94,7 @@ int main(int argc, char **argv)
 	int n = 1, seconds = 10, cpu = -1, c;
 	pid_t pids[MAX_HOGS];
 	struct hog *hogs;
-	uint64_t end_ns;
+	sigset_t signals;
 
 	while ((c = getopt(argc, argv, "n:s:p:")) != -1) {
 		if (c == 'n')
@@ -108,8 +112,10 @@ int main(int argc, char **argv)
 		    0);
 	if (hogs == MAP_FAILED)
 		return 1;
-	signal(SIGTERM, on_signal);
-	signal(SIGINT, on_signal);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (cpu >= 0)
 		pin(cpu);
 	for (int i = 0; i < n; i++) {
@@ -118,15 +124,12 @@ int main(int argc, char **argv)
 		if (pids[i] < 0)
 			return 1;
 		if (!pids[i]) {
-			signal(SIGTERM, SIG_DFL);
-			signal(SIGINT, SIG_DFL);
+			sigprocmask(SIG_UNBLOCK, &signals, NULL);
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			compute(&hogs[i]);
 		}
 	}
-	end_ns = sample_now_ns() + seconds * 1000000000ULL;
-	while (!over && (!seconds || sample_now_ns() < end_ns))
-		usleep(50000);
+	wait_for_end(&signals, seconds);
 	report(hogs, n);
 	for (int i = 0; i < n; i++)
 		kill(pids[i], SIGKILL);

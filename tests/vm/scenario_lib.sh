@@ -38,6 +38,7 @@ scenario_cleanup() {
 		echo "# the daemon said last:"
 		tail -n 30 "$work/daemon.log" | sed 's/^/# /'
 		show_threads
+		if [ -s "$work/state/ejection.dump" ]; then sed 's/^/# /' "$work/state/ejection.dump"; fi
 	fi
 	stop_daemon || true
 	cgroups_remove || true
