@@ -237,7 +237,7 @@ static __always_inline bool enqueue_kthread(struct task_struct *p, struct task_c
 					    u64 enq_flags)
 {
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
-	bool pinned = is_pinned(p), above = state->rank < SCHEDD_RANK_AWAY;
+	bool pinned = is_pinned(p), above = state->rank < SCHEDD_RANK_AWAY || c->owner_run;
 
 	if (!(enq_flags & ENQ_WAKEUP) || !goes_first(p))
 		return false;

@@ -123,6 +123,18 @@ static __always_inline void wake_allocator(u32 class_idx)
 				   BPF_RB_FORCE_WAKEUP);
 }
 
+/*
+ * Goes before those that only wait for their turn: what was taken off in the middle
+ * of a slice, so that a lock holder waits once; and what wakes up with so much credit
+ * that it would have preempted that task, had a kernel thread not just done so.
+ */
+static __always_inline bool goes_to_front(struct task_ctx *t)
+{
+	u64 clock = llc_ctx_of(t->dom_llc)->vclock[t->dom_kind & KIND_MASK];
+
+	return t->rest_ns || (t->woken_at && schedd_vtime_before(t->vtime + wakeup_gran_ns, clock));
+}
+
 static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx *t,
 					 struct schedd_cpu_stats *stats, u32 cpu, u64 now,
 					 u64 enq_flags)
@@ -137,8 +149,7 @@ static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx 
 	}
 	dsq = place == PLACE_CLASS ? schedd_dsq_id(SCHEDD_DSQ_CLASS, t->class_idx, llc) :
 				     schedd_dsq_id(SCHEDD_DSQ_CPU, t->kind, cpu);
-	/* Taken off in the middle of a slice: the next to run, so that a lock holder waits once. */
-	if (t->rest_ns)
+	if (goes_to_front(t))
 		key -= FRONT_BIAS_NS;
 	count_waiting(stats, t, place, where, now);
 	wake_allocator(t->class_idx);
