@@ -103,18 +103,18 @@ static __always_inline void floor_charge(struct cpu_ctx *c, u32 kind, u64 ran_ns
 /* The same for those that an owner goes before although it does not outrank them. */
 static __always_inline void guest_charge(struct cpu_ctx *c, u32 owner, struct task_ctx *t, u64 ran_ns)
 {
-	bool is_owner = owner == t->class_idx + 1U;
-	u32 kind;
+	s64 *debt = c->guest_debt_ns;
 
 	if (!owner || c->first_run)
 		return;
-	bpf_for(kind, SCHEDD_KIND_BEST_EFFORT, SCHEDD_NR_KINDS) {
-		s64 *debt = &c->guest_debt_ns[kind & KIND_MASK];
-
-		if (is_owner)
-			*debt = floor_debt(*debt, 0, 1, ran_ns, false);
-		else if (kind == t->kind)
-			*debt = floor_debt(*debt, 0, 0, ran_ns, c->floor_run);
+	if (owner == t->class_idx + 1U) {
+		debt[SCHEDD_KIND_BEST_EFFORT] = floor_debt(debt[SCHEDD_KIND_BEST_EFFORT], 0, 1, ran_ns, false);
+		debt[SCHEDD_KIND_NORMAL] = floor_debt(debt[SCHEDD_KIND_NORMAL], 0, 1, ran_ns, false);
+		debt[SCHEDD_KIND_LATENCY_CRITICAL] =
+			floor_debt(debt[SCHEDD_KIND_LATENCY_CRITICAL], 0, 1, ran_ns, false);
+	} else {
+		debt += t->kind & KIND_MASK;
+		*debt = floor_debt(*debt, 0, 0, ran_ns, c->floor_run);
 	}
 }
 

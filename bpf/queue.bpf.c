@@ -395,30 +395,22 @@ static __always_inline bool guests_wait(struct cpu_ctx *c, struct llc_ctx *l, u3
  * all not what can run on this CPU alone: a few microseconds inside of a BPF
  * program are enough to be such a task.
  */
-static __noinline u32 take_guest(u32 cpu, u64 now)
+static __noinline u32 take_guest(u32 cpu, u32 kind, u64 now)
 {
 	struct schedd_cpu_state *state = state_of(cpu);
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
-	u32 owner = state ? owner_of(cpu, state) : 0, k, taken;
+	u32 owner = state ? owner_of(cpu, state) : 0, taken;
 
-	if (!owner || reflex_off)
+	kind &= KIND_MASK;
+	if (!owner || reflex_off || kind < conf_of(owner - 1)->kind ||
+	    c->guest_debt_ns[kind] < (s64)floor_slice_ns || !guests_wait(c, l, kind, owner) ||
+	    !waited_for_floor(c, l, kind, now))
 		return TAKE_NONE;
-	bpf_for(k, 0, SCHEDD_KIND_LATENCY_CRITICAL) {
-		u32 kind = (SCHEDD_KIND_LATENCY_CRITICAL - k) & KIND_MASK;
-
-		if (kind < conf_of(owner - 1)->kind)
-			break;
-		if (c->guest_debt_ns[kind] < (s64)floor_slice_ns || !guests_wait(c, l, kind, owner) ||
-		    !waited_for_floor(c, l, kind, now))
-			continue;
-		taken = take_kind(cpu, kind, PICK_FORCED | PICK_GUESTS, NULL);
-		if (taken != TAKE_NONE) {
-			c->floor_kind = kind;
-			return taken;
-		}
-	}
-	return TAKE_NONE;
+	taken = take_kind(cpu, kind, PICK_FORCED | PICK_GUESTS, NULL);
+	if (taken != TAKE_NONE)
+		c->floor_kind = kind;
+	return taken;
 }
 
 /* Would one more CPU leave the owner of this one within its guarantee? */
@@ -492,11 +484,12 @@ static __always_inline bool is_poller(struct task_struct *p, u32 cpu)
 	return words && words->poller_tid && (u32)p->pid == words->poller_tid;
 }
 
+/* On the CPU itself: the local queue too, where a kernel thread may be behind the poller. */
 static __always_inline bool pinned_waits(u32 cpu)
 {
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 
-	return c->waiting[SCHEDD_KIND_LATENCY_CRITICAL] || c->waiting[SCHEDD_KIND_NORMAL] ||
+	return scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0 || c->waiting[SCHEDD_KIND_LATENCY_CRITICAL] || c->waiting[SCHEDD_KIND_NORMAL] ||
 	       c->waiting[SCHEDD_KIND_BEST_EFFORT];
 }
 
@@ -531,7 +524,11 @@ static __always_inline u32 take_next(u32 cpu, struct schedd_cpu_state *state, u3
 	if (taken == TAKE_NONE)
 		taken = take_floor(cpu, SCHEDD_KIND_BEST_EFFORT, prev_kind, prev_t, now);
 	if (taken == TAKE_NONE)
-		taken = take_guest(cpu, now);
+		taken = take_guest(cpu, SCHEDD_KIND_LATENCY_CRITICAL, now);
+	if (taken == TAKE_NONE)
+		taken = take_guest(cpu, SCHEDD_KIND_NORMAL, now);
+	if (taken == TAKE_NONE)
+		taken = take_guest(cpu, SCHEDD_KIND_BEST_EFFORT, now);
 	if (taken == TAKE_NONE)
 		taken = take_owner(cpu, state, prev_t);
 	if (taken == TAKE_NONE && reflex_off)

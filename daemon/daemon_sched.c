@@ -90,7 +90,7 @@ static void unload(struct daemon *d)
 		n->applied = false;
 }
 
-static void class_to_bpf(const struct state_class *c, struct schedd_class_conf *ret_conf)
+static void class_to_bpf(const struct state *s, const struct state_class *c, struct schedd_class_conf *ret_conf)
 {
 	*ret_conf = (struct schedd_class_conf){
 		.kind = c->effective.kind,
@@ -98,7 +98,8 @@ static void class_to_bpf(const struct state_class *c, struct schedd_class_conf *
 		.slice_ns = c->effective.slice_ns,
 		.weight = c->effective.weight,
 		.guarantee_cpus = c->effective_guarantee_cpus,
-		.burst_cpus = c->effective_burst_cpus,
+		/* No limit is cheaper for BPF than one that is never reached. */
+		.burst_cpus = c->effective_burst_cpus < s->nr_cpus ? c->effective_burst_cpus : SCHEDD_MAX_CPUS,
 	};
 	if (c->effective.lend == CLASS_LEND_NEVER)
 		ret_conf->flags |= SCHEDD_CLASS_LEND_NEVER;
@@ -116,7 +117,7 @@ int daemon_apply_classes(struct daemon *d)
 	for (uint32_t i = 0; i < SCHEDD_MAX_CLASSES; i++) {
 		/* Told too: a deleted class must not live on in BPF. */
 		if (d->state->classes[i].used)
-			class_to_bpf(&d->state->classes[i], &conf);
+			class_to_bpf(d->state, &d->state->classes[i], &conf);
 		else
 			conf = (struct schedd_class_conf){ 0 };
 		r = sched_set_class(d->sched, i, &conf);
@@ -143,8 +144,9 @@ static int load(struct daemon *d, char *error, size_t error_size)
 		snprintf(error, error_size, "cannot read the CPUs from /sys/devices/system/cpu: %s", strerror(-r));
 		return r;
 	}
-	d->state->nr_cpus = d->topo.nr_online;
 	d->poll_cpu = o.poll_cpu = daemon_poll_cpu(d);
+	/* Of what classes can be given: guarantees, leases and bursts are counted without the polling CPU. */
+	d->state->nr_cpus = d->topo.nr_online - (d->poll_cpu != POLLER_NO_CPU);
 	/* CPUs may have come or gone, and with them moved the cpusets: no event says so. */
 	d->reach_stale = true;
 	daemon_reread_cpuset(d, cgroup_tree_root(d->tree));

@@ -410,6 +410,22 @@ static void test_damaged_files_are_set_aside_and_kept(void **state)
 	assert_int_equal(load_in(f, BOOT_A, &(uint32_t){ 0 }), 0);
 }
 
+static void test_a_plain_file_is_replaced_as_it_is(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ char *text = NULL;
+	char path[96];
+	size_t size;
+
+	assert_int_equal(store_file_write_plain(f->root, "account", "a longer one\n", 13), 0);
+	assert_int_equal(store_file_write_plain(f->root, "account", "short\n", 6), 0);
+	snprintf(path, sizeof(path), "%s/account", f->root);
+	text = read_file(path, &size);
+	assert_int_equal(size, 6);
+	assert_memory_equal(text, "short\n", 6);
+	assert_int_equal(store_file_write_plain("/nonexistent", "account", "x", 1), -ENOENT);
+}
+
 static void test_another_version_is_set_aside(void **state)
 {
 	struct fixture *f = *state;
@@ -637,6 +653,7 @@ int main(void)
 		T(test_an_override_does_not_bring_its_class_back),
 		T(test_a_saved_state_saves_the_same_again),
 		T(test_damaged_files_are_set_aside_and_kept),
+		T(test_a_plain_file_is_replaced_as_it_is),
 		T(test_another_version_is_set_aside),
 		T(test_whole_files_that_make_no_sense_change_nothing),
 		T(test_links_and_odd_files_are_set_aside),

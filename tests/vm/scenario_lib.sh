@@ -167,11 +167,28 @@ json_field() {
 }
 state_is() { [ "$(json_field '["state"]' "$schedctl" status)" = "$1" ]; }
 ejections() { "$schedctl" status -o json | python3 -c 'import json, sys; print(json.load(sys.stdin).get("ejections", 0))'; }
+# CPUs that a class owns.
+owned_by() { "$schedctl" cores show -o json | python3 -c 'import json, sys
+print(sum(c.get("ownedCpus", 0) for c in json.load(sys.stdin)["classes"] if c["className"] == sys.argv[1]))' "$1"; }
+owns() { [ "$(owned_by "$1")" = "$2" ]; }
 class_is() { [ "$(json_field '["decisions"][0]["className"]' "$schedctl" class get "$1")" = "$2" ]; }
 
 # Cgroups of a scenario live below /t and go with it.
 cgroup_make() {
 	mkdir -p "$cgroup_mount/t/$1"
+}
+
+# us: CPU time of a cgroup so far. Without a process of its own, which a full machine would keep waiting.
+usage_us() {
+	local key
+	read -r key us <"$cgroup_mount/t/$1/cpu.stat"
+	[ "$key" = usage_usec ]
+}
+
+# Each of these cgroups gets the class that has its name.
+set_classes() {
+	local c
+	for c in "$@"; do "$schedctl" class set "/t/$c" "$c" >/dev/null; done
 }
 
 cgroups_remove() {

@@ -7,13 +7,6 @@
 
 seconds=${GUARANTEES_SECONDS:-20}
 
-# CPU time of a cgroup so far, without a process: this shell has only its floor meanwhile.
-usage_us() {
-	local key
-	read -r key us <"$cgroup_mount/t/$1/cpu.stat"
-	[ "$key" = usage_usec ]
-}
-
 mkdir -p "$work/etc"
 cat >"$work/etc/schedd.yaml" <<-YAML
 	metrics: {listen: "127.0.0.1:$metrics_port"}
@@ -23,7 +16,7 @@ cat >"$work/etc/schedd.yaml" <<-YAML
 YAML
 for c in web db be; do cgroup_make $c; done
 start_daemon
-for c in web db be; do "$schedctl" class set "/t/$c" $c >/dev/null; done
+set_classes web db be
 wait_for 120 attached is_attached
 for c in web db be; do start_hogs 2 $c; done
 # Ten to one: if nobody kept its CPU, web would have nearly everything.

@@ -7,9 +7,6 @@
 
 request_id=1b4e28ba-2fa1-4d3b-a3f5-ef19b5a7633b
 
-owned_by() { "$schedctl" cores show -o json | python3 -c 'import json, sys
-print(sum(c.get("ownedCpus", 0) for c in json.load(sys.stdin)["classes"] if c["className"] == sys.argv[1]))' "$1"; }
-owns() { [ "$(owned_by "$1")" = "$2" ]; }
 lease_ids() { "$schedctl" cores leases -o name 2>/dev/null; }
 no_leases() { [ -z "$(lease_ids)" ]; }
 is_after() { [ "$(date +%s)" -ge "$1" ]; }

@@ -18,7 +18,7 @@ cat >"$work/etc/schedd.yaml" <<-YAML
 YAML
 for c in lc be operator; do cgroup_make $c; done
 start_daemon
-for c in lc be operator; do "$schedctl" class set "/t/$c" $c >/dev/null; done
+set_classes lc be operator
 wait_for 180 attached is_attached
 start_hogs 2 be
 idle=$(in_cgroup operator "$bench/grant" -n "$calls" lc 1)

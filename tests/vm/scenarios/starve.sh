@@ -44,7 +44,7 @@ all_advance() {
 
 for c in web db lc be prod other; do cgroup_make $c; done
 daemon_with_classes 'web: {kind: latency-critical, guarantee: 1}' 'db: {kind: latency-critical, guarantee: 1}'
-for c in web db lc be; do "$schedctl" class set "/t/$c" $c >/dev/null; done
+set_classes web db lc be
 wait_for 120 attached is_attached
 for c in web db; do start_hogs 3 $c; done
 for cpu in 0 1; do
@@ -58,7 +58,7 @@ all_advance "two classes own both CPUs"
 stop_daemon
 rm -rf "$work/state"
 daemon_with_classes 'prod: {kind: normal, guarantee: 2}'
-for c in prod lc be; do "$schedctl" class set "/t/$c" $c >/dev/null; done
+set_classes prod lc be
 wait_for 120 attached is_attached
 start_hogs 4 prod
 run_hog latency-critical lc
