@@ -29,7 +29,8 @@ start_hogs 6 web
 start_hogs 2 db
 check "the allocator is at work: one of the classes owns more than its guarantee" \
 	wait_for 20 "three CPUs owned" three_owned
-check_figure "signs of life missed before" "$(alive_lost) == 0"
+# Some may be missed without us: an emulated CPU stands still now and then.
+missed=$(alive_lost)
 declare -A used
 kill -STOP "$daemon_pid"
 for c in web db; do usage_us $c; used[$c]=$us; done
@@ -43,7 +44,7 @@ for c in web db; do
 done
 stop_hogs
 check "still attached" is_attached
-check_figure "signs of life missed" "$(alive_lost) >= 1"
+check_figure "signs of life missed" "$(alive_lost) > $missed"
 check "the allocator goes on: at rest web owns its guarantee" wait_for 20 "one CPU" owns web 1
 check "and db too" wait_for 20 "one CPU" owns db 1
 check_figure "ejections counted" "$(ejections) == 0"
