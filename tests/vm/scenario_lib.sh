@@ -159,6 +159,10 @@ page_value() { awk -v name="$2" 'index($0, name " ") == 1 { print $2 }' "$1"; }
 page_cpu_seconds() { page_value "$1" "schedd_class_cpu_seconds_total{class=\"$2\"}"; }
 page_wakeups() { page_value "$1" "schedd_class_wakeup_latency_seconds_count{class=\"$2\",scheduler=\"$3\"}"; }
 
+# rise: this shell, and what it starts outside of in_cgroup, is real-time from now on. Who only looks
+# must not be what the scenario keeps down on purpose: Python started on a floor takes minutes.
+rise() { chrt -f -p 1 $$; }
+
 # json_field EXPRESSION CMD...: a field of the reply, as Python indexes it.
 json_field() {
 	local field=$1
@@ -166,7 +170,7 @@ json_field() {
 	"$@" -o json | python3 -c "import json, sys; print(json.load(sys.stdin)$field)"
 }
 state_is() { [ "$(json_field '["state"]' "$schedctl" status)" = "$1" ]; }
-ejections() { "$schedctl" status -o json | python3 -c 'import json, sys; print(json.load(sys.stdin).get("ejections", 0))'; }
+ejections() { json_field '.get("ejections", 0)' "$schedctl" status; }
 # CPUs that a class owns.
 owned_by() { "$schedctl" cores show -o json | python3 -c 'import json, sys
 print(sum(c.get("ownedCpus", 0) for c in json.load(sys.stdin)["classes"] if c["className"] == sys.argv[1]))' "$1"; }
@@ -178,11 +182,14 @@ cgroup_make() {
 	mkdir -p "$cgroup_mount/t/$1"
 }
 
-# us: CPU time of a cgroup so far. Without a process of its own, which a full machine would keep waiting.
-usage_us() {
-	local key
-	read -r key us <"$cgroup_mount/t/$1/cpu.stat"
-	[ "$key" = usage_usec ]
+# usage_read INTO CLASS...: INTO[CLASS] is the CPU time of that cgroup so far, INTO[at] the time, both in µs.
+# After rise: between the clock and a counter the load could otherwise run for half a second.
+usage_read() {
+	local -n into=$1
+	local c key
+	shift
+	into[at]=${EPOCHREALTIME/./}
+	for c in "$@"; do read -r key "into[$c]" <"$cgroup_mount/t/$c/cpu.stat"; done
 }
 
 # Each of these cgroups gets the class that has its name.
@@ -214,17 +221,15 @@ in_cgroup() {
 	fi
 	echo "$BASHPID" >"$cgroup_mount/t/$1/cgroup.procs"
 	shift
+	chrt -o -p 0 "$BASHPID"
 	exec "$@"
 }
 
-# start_hogs COUNT NAME: endless loops in /t/NAME, noted in hogs.
+# start_hogs COUNT NAME: so many endless loops in /t/NAME; their parent is noted in hogs.
 hogs=()
 start_hogs() {
-	local i
-	for ((i = 0; i < $1; i++)); do
-		in_cgroup "$2" "$bench/hog" -n 1 -s 0 >/dev/null &
-		hogs+=($!)
-	done
+	in_cgroup "$2" "$bench/hog" -n "$1" -s 0 >/dev/null &
+	hogs+=($!)
 }
 
 stop_hogs() {

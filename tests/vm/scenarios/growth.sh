@@ -22,6 +22,7 @@ check "at rest a class owns its guarantee" wait_for 20 "one CPU" owns web 1
 start_hogs 3 be
 start_hogs 6 web
 start_hogs 1 db
+rise
 check "loaded it owns more" wait_for 20 "two CPUs at least" owns_at_least web 2
 stop_hogs
 check "and at rest its guarantee again" wait_for 20 "one CPU" owns web 1
