@@ -78,15 +78,8 @@ static __always_inline void class_refresh(struct task_struct *p, struct task_ctx
 
 	t->class_idx = class_idx;
 	t->kind = conf->kind & KIND_MASK;
-	t->weight = schedd_weight(p->scx.weight, conf->weight);
+	t->weight = schedd_weight(traits_of(class_idx)->arrival ? 100 : p->scx.weight, conf->weight);
 	t->flags |= TASK_CLASSED;
-}
-
-static __always_inline u64 class_slice_ns(u32 class_idx)
-{
-	struct schedd_class_conf *conf = conf_of(class_idx);
-
-	return conf->slice_ns ?: kind_slice_ns[conf->kind & KIND_MASK];
 }
 
 /*
@@ -121,6 +114,9 @@ static __always_inline int class_conf_check(const struct schedd_class_conf *conf
 	if (conf->weight < 1 || conf->weight > 10000)
 		return -EINVAL;
 	if (conf->slice_ns > NSEC_PER_SEC || (conf->slice_ns && conf->slice_ns < MIN_REST_NS))
+		return -EINVAL;
+	if (conf->policy >= SCHEDD_NR_POLICIES ||
+	    (conf->quantum_ns && (conf->quantum_ns < MIN_REST_NS || conf->quantum_ns > NSEC_PER_SEC)))
 		return -EINVAL;
 	if (conf->guarantee_cpus > SCHEDD_MAX_CPUS || conf->burst_cpus > SCHEDD_MAX_CPUS)
 		return -EINVAL;

@@ -94,28 +94,35 @@ static __always_inline bool may_reclaim(u32 cpu, struct schedd_cpu_state *state,
 }
 
 /*
- * In one class only virtual time decides, with a margin, so that a service's
+ * In one class only the policy's key decides, with a margin, so that a service's
  * CPU-bound thread does not make its own request threads wait for a tick.
  */
 static __always_inline bool may_preempt_own_class(u32 cpu, struct schedd_cpu_state *state,
 						  struct task_ctx *t, u64 now)
 {
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
-	u64 ran, running;
+	u64 ran, running, gran;
 
 	if (state->class_idx != t->class_idx ||
 	    (state->rank != t->kind && !(state->rank == SCHEDD_RANK_AWAY && c->owner_run)))
+		return false;
+	gran = preemption_gran(t);
+	if (!gran)
+		return false;
+	ran = schedd_delta(now, c->run_start, MAX_DELTA_NS);
+	running = c->run_vtime + c->run_request + schedd_vtime_step(ran, c->run_weight);
+	if (!schedd_vtime_before(t->vtime + request_of(t) + gran, running))
 		return false;
 	/*
 	 * Whoever wakes several must get to the last of them: ended by the first,
 	 * it would wait for that one's whole run before it wakes the second.
 	 */
-	if (cpu == bpf_get_smp_processor_id() &&
-	    schedd_delta(now, c->run_begin, MAX_DELTA_NS) < wakeup_gran_ns)
-		return false;
-	ran = schedd_delta(now, c->run_start, MAX_DELTA_NS);
-	running = c->run_vtime + schedd_vtime_step(ran, c->run_weight);
-	return schedd_vtime_before(t->vtime + wakeup_gran_ns, running);
+	ran = schedd_delta(now, c->run_begin, MAX_DELTA_NS);
+	if (cpu != bpf_get_smp_processor_id() || ran >= wakeup_gran_ns || in_interrupt())
+		return true;
+	c->spared = 1;
+	arm_timer(cpu, wakeup_gran_ns - ran);
+	return false;
 }
 
 /* The same as waiting_kind, less the classes that hold as many CPUs as they may. */
@@ -152,11 +159,6 @@ static __always_inline bool higher_waits(u32 cpu, u32 kind)
 			return true;
 	}
 	return false;
-}
-
-static __always_inline bool kind_waits(struct cpu_ctx *c, struct llc_ctx *l, u32 kind)
-{
-	return c->waiting[kind & KIND_MASK] || l->waiting_kind[kind & KIND_MASK];
 }
 
 /*

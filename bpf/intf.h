@@ -20,7 +20,7 @@ typedef int64_t s64;
 typedef int32_t s32;
 #endif
 
-#define SCHEDD_INTF_VERSION 2
+#define SCHEDD_INTF_VERSION 3
 
 /* Limits.  A class index is 0..15, a CPU number 0..1023, an LLC index 0..63. */
 #define SCHEDD_MAX_CLASSES 16
@@ -50,15 +50,26 @@ enum schedd_class_flag {
 	SCHEDD_CLASS_EXCLUSIVE_SMT = 1 << 2, /* best-effort leaves the sibling of its threads */
 };
 
+/* The order of tasks within a class.  vtime is 0, so that zeroed memory means vtime. */
+enum schedd_policy {
+	SCHEDD_POLICY_VTIME = 0,
+	SCHEDD_POLICY_FIFO = 1,
+	SCHEDD_POLICY_ROUND_ROBIN = 2,
+	SCHEDD_POLICY_DEADLINE = 3,
+	SCHEDD_POLICY_INTERACTIVE = 4,
+	SCHEDD_NR_POLICIES = 5,
+};
+
 /* What BPF knows of a class.  Writer: user space, through the program set_class. */
 struct schedd_class_conf {
 	u32 kind;           /* enum schedd_kind */
 	u32 flags;          /* enum schedd_class_flag */
 	u64 slice_ns;       /* 0: the default of the kind */
+	u64 quantum_ns;     /* 0, or the turn of a task while others of its kind wait: 100 us to 1 s */
 	u32 weight;         /* 1..10000, 100 is the default */
 	u32 guarantee_cpus; /* effective, after scaling */
 	u32 burst_cpus;     /* most CPUs the class may hold at once */
-	u32 pad;
+	u32 policy;         /* enum schedd_policy */
 };
 
 /*

@@ -225,7 +225,12 @@ extern s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_
 				  bool *is_idle) __ksym;
 extern s32 scx_bpf_pick_idle_cpu(const struct cpumask *allowed, u64 flags) __ksym;
 extern bool scx_bpf_test_and_clear_cpu_idle(s32 cpu) __ksym;
-s32 scx_bpf_dsq_nr_queued(u64 dsq_id) __ksym;
+extern s32 scx_bpf_dsq_nr_queued(u64 dsq_id) __ksym;
+/* Per CPU: registers of what was interrupted, NULL outside of interrupts.  Not on every architecture. */
+struct pt_regs {
+	unsigned long ip;
+} __attribute__((preserve_access_index));
+extern struct pt_regs *const __irq_regs __ksym __weak;
 extern void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym;
 extern s32 scx_bpf_task_cpu(const struct task_struct *p) __ksym;
 extern u64 scx_bpf_now(void) __ksym;

@@ -4,7 +4,7 @@
  *
  * The idea.  Every cgroup has a class, every class a kind: latency-critical
  * above normal above best-effort.  A CPU serves the highest kind that waits,
- * and within a kind the task with the least virtual time.  That alone is not
+ * and within a kind the task with the least key, a virtual time.  That alone is not
  * enough: a slice ends on the tick, so work that wakes up while something of a
  * lower kind runs would wait for milliseconds.  Hence the reflex: whoever wakes
  * up looks for an idle CPU, else for one that runs a lower kind, and takes it
@@ -36,9 +36,14 @@
  * classes that do not rank below it; those earn the same while it runs, for
  * among them may be a task that can run nowhere else.
  *
- * Where it does badly.  Slices end on the tick.  Only floor runs have a timer of
- * their own; where the kernel has none for us (PREEMPT_RT) a floor slice of half
- * a millisecond takes up to one tick from latency-critical work.  LLCs are
+ * Within a class a policy gives each task a key, and the least is served first.
+ * All keys are virtual times of one domain per kind and LLC, so a class in order
+ * of arrival competes with one by deadline.  policy.h has the table.
+ *
+ * Where it does badly.  Slices end on the tick.  Only floor runs and turns (a
+ * class with a quantum) have a timer of their own; where the kernel has none for
+ * us (PREEMPT_RT) a floor slice of half a millisecond takes up to one tick from
+ * latency-critical work.  LLCs are
  * balanced only when a CPU runs out of work, so two full LLCs of unequal length
  * stay unequal.  Work of one kind that wakes up on a machine full of the same
  * kind gains less than with the kernel's own scheduler, which has
@@ -50,6 +55,7 @@ char _license[] SEC("license") = "GPL";
 
 /* One translation unit: helpers inline, and trusted pointers stay trusted. */
 #include "bpf/stats.bpf.c"
+#include "bpf/policy.bpf.c"
 #include "bpf/class.bpf.c"
 #include "bpf/cores.bpf.c"
 #include "bpf/floor.bpf.c"
@@ -66,6 +72,7 @@ static __always_inline void charge(struct task_ctx *t, u32 cpu, struct schedd_cp
 	u32 owner = owner_of(cpu, state);
 
 	t->vtime += schedd_vtime_step(ran, t->weight);
+	t->active_ns += ran;
 	c->run_start = now;
 	c->run_vtime = t->vtime;
 	stats_ran(stats, owner, t->class_idx, ran);
@@ -286,14 +293,17 @@ void SCHEDD_OPS(enqueue, struct task_struct *p, u64 enq_flags)
 	if (enq_flags & ENQ_WAKEUP) {
 		t->woken_at = now;
 		t->rest_ns = 0;
+		note_wakeup(t, now);
 	}
-	settle_vtime(t, llc_of(cpu), class_slice_ns(t->class_idx));
+	settle_vtime(t, llc_of(cpu));
 	if (enqueue_kthread(p, t, cpu, state, stats, now, enq_flags))
 		return;
 	if (!(enq_flags & ENQ_REENQ) && take_cpu(p, t, cpu, state, stats, now, enq_flags))
 		return;
 	put_in_queue(p, t, stats, cpu, now, enq_flags);
 	find_a_cpu(p, t, cpu, state);
+	if (cpu == bpf_get_smp_processor_id() && state->rank == t->kind)
+		arm_turn(cpu, cpu_ctx_of(cpu));
 }
 
 /* prev goes on; the record must say what dispatch has just ranked it as. */
@@ -309,6 +319,7 @@ static __always_inline void keep_running(struct task_struct *prev, struct task_c
 	c->first_run = 0;
 	c->run_begin = now;
 	c->run_weight = t->weight;
+	turn_started(cpu, c, llc_ctx_of(llc_of(cpu)), t);
 	t->flags &= ~(TASK_FIRST | TASK_FLOOR | TASK_YIELDED);
 	t->granted_ns = class_slice_ns(t->class_idx);
 	prev->scx.slice = t->granted_ns;
@@ -343,6 +354,7 @@ void SCHEDD_OPS(dispatch, s32 cpu, struct task_struct *prev)
 			charge(prev_t, cpu, state, stats, now);
 			class_refresh(prev, prev_t, stats);
 			prev_kind = prev_t->kind;
+			c->prev_key = key_of(prev_t, llc_of(cpu));
 		}
 	}
 	if (cpu == poll_cpu) {
@@ -389,6 +401,7 @@ void SCHEDD_OPS(running, struct task_struct *p)
 	c->run_start = c->run_begin = now;
 	c->run_vtime = t->vtime;
 	c->run_weight = t->weight;
+	turn_started(cpu, c, l, t);
 	c->idle_retries = 0;
 	c->behind = 0;
 	clock = &l->vclock[t->kind & KIND_MASK];
@@ -432,12 +445,15 @@ void SCHEDD_OPS(stopping, struct task_struct *p, bool runnable)
 	charge(t, cpu, state, stats, now);
 	ran = schedd_delta(now, c->run_begin, MAX_DELTA_NS);
 	t->rest_ns = 0;
-	if (runnable && !(t->flags & (TASK_YIELDED | TASK_FIRST)) &&
+	if (runnable && !c->turn_over && !(t->flags & (TASK_YIELDED | TASK_FIRST)) &&
 	    t->granted_ns > ran + MIN_REST_NS)
 		t->rest_ns = t->granted_ns - ran;
 	t->flags &= ~(TASK_YIELDED | TASK_FIRST | TASK_FLOOR);
-	if (!runnable)
+	if (!runnable) {
+		note_sleep(t, now);
 		stats_quiescent(stats, t);
+	}
+	c->quantum_ns = 0;
 	c->first_run = 0;
 	c->floor_run = 0;
 	c->owner_run = 0;
@@ -479,7 +495,7 @@ void SCHEDD_OPS(tick, struct task_struct *p)
 	if (!reflex_off && higher_waits(cpu, kind) && above_guarantee(t->class_idx)) {
 		stats->tick_rescues++;
 		p->scx.slice = 0;
-	} else if (l->kthreads || owner_waits(cpu, state) || (kind > SCHEDD_KIND_NORMAL &&
+	} else if (turn_ends_on_tick(cpu, c, l, kind, now) || l->kthreads || owner_waits(cpu, state) || (kind > SCHEDD_KIND_NORMAL &&
 				   floor_due(c, l, SCHEDD_KIND_NORMAL, now)) ||
 		   (kind > SCHEDD_KIND_BEST_EFFORT &&
 		    floor_due(c, l, SCHEDD_KIND_BEST_EFFORT, now))) {
@@ -560,6 +576,8 @@ static __always_inline void forget_counts(struct task_struct *p)
 	t->queued_at = 0;
 	t->woken_at = 0;
 	t->rest_ns = 0;
+	t->slept_at = 0;
+	t->active_ns = 0;
 	t->flags = 0;
 }
 
@@ -592,6 +610,8 @@ s32 SCHEDD_OPS_SLEEPABLE(init)
 	err = create_queues();
 	if (!err)
 		err = create_timers();
+	if (!err)
+		err = create_turn_timers();
 	if (!err)
 		attached = 1;
 	return err;

@@ -4,7 +4,7 @@
  *
  * A queue is counted before a task is put into it and uncounted when the task
  * starts, so "counted" may be early or late but never hides a waiting task.
- * All queues are ordered by virtual time; one domain per kind and LLC.
+ * All queues are ordered by a virtual time, the policy's key; one domain per kind and LLC.
  */
 
 /* The BPF prologue may have disabled migration of the current task itself. */
@@ -82,7 +82,7 @@ static __always_inline void uncount_waiting(struct schedd_cpu_stats *stats, stru
 }
 
 /* Brings the virtual time into the domain of the queue and inside its bounds. */
-static __always_inline void settle_vtime(struct task_ctx *t, u32 llc, u64 slice_ns)
+static __always_inline void settle_vtime(struct task_ctx *t, u32 llc)
 {
 	u32 kind = t->kind & KIND_MASK;
 	u64 clock = llc_ctx_of(llc)->vclock[kind];
@@ -94,7 +94,7 @@ static __always_inline void settle_vtime(struct task_ctx *t, u32 llc, u64 slice_
 		t->dom_kind = kind;
 		t->dom_llc = llc;
 	}
-	t->vtime = schedd_vtime_clamp(t->vtime, clock, slice_ns, MAX_LAG_NS);
+	t->vtime = schedd_vtime_clamp(t->vtime, clock, credit_of(t), MAX_LAG_NS);
 }
 
 static __always_inline u64 next_slice(struct task_ctx *t)
@@ -132,7 +132,8 @@ static __always_inline bool goes_to_front(struct task_ctx *t)
 {
 	u64 clock = llc_ctx_of(t->dom_llc)->vclock[t->dom_kind & KIND_MASK];
 
-	return t->rest_ns || (t->woken_at && schedd_vtime_before(t->vtime + wakeup_gran_ns, clock));
+	return t->rest_ns || (t->woken_at && traits_of(t->class_idx)->preempts &&
+			      schedd_vtime_before(t->vtime + wakeup_gran_ns, clock));
 }
 
 static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx *t,
@@ -140,7 +141,7 @@ static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx 
 					 u64 enq_flags)
 {
 	u32 llc = llc_of(cpu), place = PLACE_CLASS, where = llc;
-	u64 dsq, key = t->vtime;
+	u64 dsq, key = key_for_queue(t, llc);
 
 	if (is_pinned(p) || ((u32)p->nr_cpus_allowed < nr_cpus && !covers_llc(p, llc))) {
 		place = PLACE_CPU;
@@ -157,7 +158,7 @@ static __always_inline void put_in_queue(struct task_struct *p, struct task_ctx 
 	kernel_insert_vtime(p, dsq, t->granted_ns, key, enq_flags);
 }
 
-/* Virtual time of the first task of a queue; false when it is empty. */
+/* Key of the first task of a queue; false when it is empty. */
 static __noinline bool queue_head(u64 dsq, struct pick *ret_head)
 {
 	struct task_struct *p;
@@ -298,7 +299,7 @@ enum take_result {
 
 /*
  * Serves one kind.  prev_t is the task that runs now when it could go on and is
- * of this kind: it competes by virtual time, for it is in no queue.
+ * of this kind: it competes by its key, for it is in no queue.
  */
 static __noinline u32 take_kind(u32 cpu, u32 kind, u32 flags, struct task_ctx *prev_t)
 {
@@ -314,7 +315,7 @@ static __noinline u32 take_kind(u32 cpu, u32 kind, u32 flags, struct task_ctx *p
 	if (!c->best.dsq)
 		return TAKE_NONE;
 	if (prev_t && prev_t->kind == kind && !(prev_t->flags & TASK_YIELDED) &&
-	    schedd_vtime_before(prev_t->vtime, c->best.vtime))
+	    schedd_vtime_before(c->prev_key, c->best.vtime))
 		return TAKE_PREV;
 	if (kernel_move_to_local(c->best.dsq))
 		return TAKE_MOVED;
@@ -395,15 +396,14 @@ static __always_inline bool guests_wait(struct cpu_ctx *c, struct llc_ctx *l, u3
  * all not what can run on this CPU alone: a few microseconds inside of a BPF
  * program are enough to be such a task.
  */
-static __noinline u32 take_guest(u32 cpu, u32 kind, u64 now)
+static __noinline u32 take_guest(u32 cpu, u32 owner, u32 kind, u64 now)
 {
-	struct schedd_cpu_state *state = state_of(cpu);
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	struct llc_ctx *l = llc_ctx_of(llc_of(cpu));
-	u32 owner = state ? owner_of(cpu, state) : 0, taken;
+	u32 taken;
 
 	kind &= KIND_MASK;
-	if (!owner || reflex_off || kind < conf_of(owner - 1)->kind ||
+	if (kind < conf_of(owner - 1)->kind ||
 	    c->guest_debt_ns[kind] < (s64)floor_slice_ns || !guests_wait(c, l, kind, owner) ||
 	    !waited_for_floor(c, l, kind, now))
 		return TAKE_NONE;
@@ -435,12 +435,11 @@ static __always_inline bool owner_waits(u32 cpu, struct schedd_cpu_state *state)
 
 /*
  * The owner below its guarantee, before any rank.  What it runs already competes
- * by virtual time: it goes on unless the queue's head is before it.
+ * by its key: it goes on unless the queue's head is before it.
  */
-static __always_inline u32 take_owner(u32 cpu, struct schedd_cpu_state *state,
-				      struct task_ctx *prev_t)
+static __always_inline u32 take_owner(u32 cpu, u32 owner, struct task_ctx *prev_t)
 {
-	u32 owner = owner_of(cpu, state), llc = llc_of(cpu);
+	u32 llc = llc_of(cpu);
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	bool prev_is_owner = prev_t && prev_t->class_idx + 1U == owner &&
 			     !(prev_t->flags & TASK_YIELDED);
@@ -453,7 +452,7 @@ static __always_inline u32 take_owner(u32 cpu, struct schedd_cpu_state *state,
 	/* Guests of this CPU's queue then compete too; alone they have take_guest(). */
 	if (c->waiting_class[(owner - 1) & CLASS_MASK])
 		pick_offer(c, schedd_dsq_id(SCHEDD_DSQ_CPU, conf_of(owner - 1)->kind, cpu));
-	if (prev_is_owner && (!c->best.dsq || schedd_vtime_before(prev_t->vtime, c->best.vtime)))
+	if (prev_is_owner && (!c->best.dsq || schedd_vtime_before(c->prev_key, c->best.vtime)))
 		return TAKE_PREV;
 	return c->best.dsq && kernel_move_to_local(c->best.dsq) ? TAKE_MOVED : TAKE_NONE;
 }
@@ -489,7 +488,8 @@ static __always_inline bool pinned_waits(u32 cpu)
 {
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 
-	return scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0 || c->waiting[SCHEDD_KIND_LATENCY_CRITICAL] || c->waiting[SCHEDD_KIND_NORMAL] ||
+	return scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0 ||
+	       c->waiting[SCHEDD_KIND_LATENCY_CRITICAL] || c->waiting[SCHEDD_KIND_NORMAL] ||
 	       c->waiting[SCHEDD_KIND_BEST_EFFORT];
 }
 
@@ -520,17 +520,18 @@ static __always_inline u32 take_next(u32 cpu, struct schedd_cpu_state *state, u3
 				     struct task_ctx *prev_t, u64 now)
 {
 	u32 taken = take_floor(cpu, SCHEDD_KIND_NORMAL, prev_kind, prev_t, now);
+	u32 owner = owner_of(cpu, state);
 
 	if (taken == TAKE_NONE)
 		taken = take_floor(cpu, SCHEDD_KIND_BEST_EFFORT, prev_kind, prev_t, now);
-	if (taken == TAKE_NONE)
-		taken = take_guest(cpu, SCHEDD_KIND_LATENCY_CRITICAL, now);
-	if (taken == TAKE_NONE)
-		taken = take_guest(cpu, SCHEDD_KIND_NORMAL, now);
-	if (taken == TAKE_NONE)
-		taken = take_guest(cpu, SCHEDD_KIND_BEST_EFFORT, now);
-	if (taken == TAKE_NONE)
-		taken = take_owner(cpu, state, prev_t);
+	if (taken == TAKE_NONE && owner && !reflex_off)
+		taken = take_guest(cpu, owner, SCHEDD_KIND_LATENCY_CRITICAL, now);
+	if (taken == TAKE_NONE && owner && !reflex_off)
+		taken = take_guest(cpu, owner, SCHEDD_KIND_NORMAL, now);
+	if (taken == TAKE_NONE && owner && !reflex_off)
+		taken = take_guest(cpu, owner, SCHEDD_KIND_BEST_EFFORT, now);
+	if (taken == TAKE_NONE && owner)
+		taken = take_owner(cpu, owner, prev_t);
 	if (taken == TAKE_NONE && reflex_off)
 		taken = take_by_owner(cpu, prev_kind, prev_t);
 	if (taken == TAKE_NONE)

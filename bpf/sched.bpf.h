@@ -7,6 +7,7 @@
 
 #include "bpf/kernel.h"
 #include "bpf/intf.h"
+#include "bpf/policy.h"
 #include "bpf/sched_math.h"
 
 #define CPU_MASK (SCHEDD_MAX_CPUS - 1)
@@ -53,6 +54,10 @@ struct task_ctx {
 	u64 granted_ns; /* slice of the current run */
 	u64 rest_ns;    /* what was left of it when the task was taken off */
 	u64 cgroup_id;  /* for which class_idx was found */
+	u64 slept_at;   /* 0 = not known */
+	u64 active_ns;  /* ran since it woke up */
+	u32 run_us;     /* decayed: active_ns at the end of it */
+	u32 sleep_us;   /* decayed: the sleep before it */
 	u32 weight;
 	u16 class_idx;
 	u16 where;      /* LLC or CPU of the queue that it was counted in */
@@ -77,6 +82,12 @@ struct cpu_ctx {
 	u64 run_start;    /* start of what has not been charged yet */
 	u64 run_begin;    /* start of the current run */
 	u64 run_vtime;    /* virtual time of the running task at run_start */
+	u64 run_request;  /* what its key was ahead of that when it started */
+	u64 prev_key;     /* of the dispatch that is under way: the key of what ran until now */
+	u64 quantum_ns;   /* turn of the running task, 0 = none */
+	u32 turn_armed;   /* the timer of turns runs */
+	u32 turn_over;    /* the running task has had its turn */
+	u32 spared;       /* the running task woke somebody who may preempt it, a little later */
 	u32 run_weight;
 	u32 first_run;    /* a kernel thread above every class runs */
 	u32 floor_kind;   /* kind that dispatch chose because of its floor, 0 = none */
@@ -106,6 +117,7 @@ struct cpu_ctx {
 struct llc_ctx {
 	u64 vclock[SCHEDD_NR_KINDS]; /* one domain of virtual time per kind */
 	u64 waiting_since[SCHEDD_NR_KINDS];
+	u64 last_key[SCHEDD_MAX_CLASSES]; /* of classes in order of arrival */
 	u32 first_cpu; /* index into cpu_order */
 	u32 nr_cpus;
 	u32 kthreads __attribute__((aligned(64)));
@@ -254,6 +266,11 @@ static __always_inline u32 llc_of(u32 cpu)
 static __always_inline struct llc_ctx *llc_ctx_of(u32 llc)
 {
 	return &llc_ctxs[llc & LLC_MASK];
+}
+
+static __always_inline bool kind_waits(struct cpu_ctx *c, struct llc_ctx *l, u32 kind)
+{
+	return c->waiting[kind & KIND_MASK] || l->waiting_kind[kind & KIND_MASK];
 }
 
 static __always_inline struct schedd_class_conf *conf_of(u32 class_idx)

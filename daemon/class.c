@@ -20,9 +20,10 @@ const struct class_key class_keys[] = {
 	{ "guarantee", "guarantee_cpus", CLASS_FIELD_GUARANTEE, "a whole number of CPUs, 0 to 1024" },
 	{ "burst", "burst_cpus", CLASS_FIELD_BURST, "a whole number of CPUs, 1 to 1024" },
 	{ "lend", "lend", CLASS_FIELD_LEND, "idle or never" },
-	{ "policy", "policy", CLASS_FIELD_POLICY, "vtime" },
+	{ "policy", "policy", CLASS_FIELD_POLICY, "vtime, fifo, round-robin, deadline or interactive" },
 	{ "slice", "slice", CLASS_FIELD_SLICE, "a duration from 100us to 1s, for example 4ms" },
-	{ "quantum", "quantum", CLASS_FIELD_QUANTUM, "0" },
+	{ "quantum", "quantum", CLASS_FIELD_QUANTUM,
+	  "0 (turns end with the slice) or a duration from 100us to 1s, for example 500us" },
 	{ "weight", "weight", CLASS_FIELD_WEIGHT, "a whole number, 1 to 10000" },
 	{ "exclusive_smt", "exclusive_smt", CLASS_FIELD_EXCLUSIVE_SMT, "yes or no" },
 	{ "congestion", "congestion_threshold", CLASS_FIELD_CONGESTION, "a duration from 1us to 1s, for example 10us" },
@@ -47,7 +48,7 @@ static const struct class_rule {
 	{ VALUE_LEND, offsetof(struct class_settings, lend), CLASS_LEND_IDLE, CLASS_LEND_NEVER, false },
 	{ VALUE_POLICY, offsetof(struct class_settings, policy), 0, 0, false },
 	{ VALUE_DURATION, offsetof(struct class_settings, slice_ns), 100 * NS_PER_US, NS_PER_S, false },
-	{ VALUE_DURATION, offsetof(struct class_settings, quantum_ns), NS_PER_US, NS_PER_S, true },
+	{ VALUE_DURATION, offsetof(struct class_settings, quantum_ns), 100 * NS_PER_US, NS_PER_S, true },
 	{ VALUE_NUMBER, offsetof(struct class_settings, weight), 1, 10000, false },
 	{ VALUE_BOOL, offsetof(struct class_settings, exclusive_smt), 0, 1, true },
 	{ VALUE_DURATION, offsetof(struct class_settings, congestion_ns), NS_PER_US, NS_PER_S, false },
@@ -56,7 +57,13 @@ static const struct class_rule {
 _Static_assert(ARRAY_SIZE(class_keys) == ARRAY_SIZE(class_rules), "one rule for each key");
 _Static_assert((1 << ARRAY_SIZE(class_keys)) - 1 == CLASS_FIELD_ALL, "one key for each field");
 
-static const char *const later_policies[] = { "fifo", "round-robin", "deadline", "interactive" };
+static const char *const policy_names[SCHEDD_NR_POLICIES] = {
+	[SCHEDD_POLICY_VTIME] = "vtime",
+	[SCHEDD_POLICY_FIFO] = "fifo",
+	[SCHEDD_POLICY_ROUND_ROBIN] = "round-robin",
+	[SCHEDD_POLICY_DEADLINE] = "deadline",
+	[SCHEDD_POLICY_INTERACTIVE] = "interactive",
+};
 
 int class_name_check(const char *name)
 {
@@ -124,6 +131,16 @@ int class_lend_parse(const char *s, uint32_t *ret_lend)
 	return 0;
 }
 
+int class_policy_parse(const char *s, uint32_t *ret_policy)
+{
+	for (uint32_t i = 0; i < SCHEDD_NR_POLICIES; i++)
+		if (!strcmp(s, policy_names[i])) {
+			*ret_policy = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 /* The words of systemd and of YAML 1.1; numbers are left out, so that "exclusive_smt: 2" is an error. */
 static int bool_parse(const char *s, bool *ret_value)
 {
@@ -173,23 +190,17 @@ static bool field_equal(const struct class_settings *a, const struct class_setti
 	return rule->type == VALUE_POLICY ? strcmp(x, y) == 0 : memcmp(x, y, value_sizes[rule->type]) == 0;
 }
 
-/* 0, -EINVAL, -ERANGE or -EOPNOTSUPP. */
+/* 0, -EINVAL or -ERANGE. */
 static int field_check(const struct class_settings *s, size_t i)
 {
 	const struct class_rule *rule = &class_rules[i];
 	uint64_t value = field_read(s, rule);
-	size_t k;
+	uint32_t policy;
 
-	if (rule->type == VALUE_POLICY) {
-		for (k = 0; k < ARRAY_SIZE(later_policies); k++)
-			if (!strcmp(s->policy, later_policies[k]))
-				return -EOPNOTSUPP;
-		return strcmp(s->policy, "vtime") ? -EINVAL : 0;
-	}
+	if (rule->type == VALUE_POLICY)
+		return class_policy_parse(s->policy, &policy);
 	if (rule->type == VALUE_KIND || rule->type == VALUE_LEND)
 		return value < rule->min || value > rule->max ? -EINVAL : 0;
-	if (class_keys[i].field == CLASS_FIELD_QUANTUM && value)
-		return -EOPNOTSUPP;
 	if (!value && rule->zero_ok)
 		return 0;
 	return value < rule->min || value > rule->max ? -ERANGE : 0;
@@ -197,10 +208,7 @@ static int field_check(const struct class_settings *s, size_t i)
 
 static int field_fail(int r, size_t i, char *error, size_t error_size)
 {
-	if (r == -EOPNOTSUPP)
-		snprintf(error, error_size, "not supported yet by this version; allowed is %s", class_keys[i].help);
-	else
-		snprintf(error, error_size, "must be %s", class_keys[i].help);
+	snprintf(error, error_size, "must be %s", class_keys[i].help);
 	return r;
 }
 
@@ -347,5 +355,6 @@ void class_settings_default(struct class_settings *ret, uint32_t kind, uint32_t 
 	ret->burst_cpus = nr_cpus;
 	ret->lend = CLASS_LEND_IDLE;
 	ret->weight = 100;
-	strcpy(ret->policy, "vtime");
+	/* Where nobody said what matters, the task that sleeps most is probably what somebody waits for. */
+	strcpy(ret->policy, kind == SCHEDD_KIND_NORMAL ? "interactive" : "vtime");
 }

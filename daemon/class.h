@@ -40,7 +40,7 @@ struct class_settings {
 	uint32_t guarantee_cpus;
 	uint32_t burst_cpus;
 	uint32_t lend;               /* enum class_lend */
-	char policy[16];             /* only "vtime" is supported now */
+	char policy[16];             /* a name of class_policy_parse() */
 	uint64_t slice_ns;
 	uint64_t quantum_ns;
 	uint32_t weight;             /* 1..10000 */
@@ -60,6 +60,8 @@ int class_kind_parse(const char *s, uint32_t *ret_kind); /* also "lc", "be" and 
 const char *class_lend_name(uint32_t lend); /* "idle", "never"; NULL otherwise */
 int class_lend_parse(const char *s, uint32_t *ret_lend);
 
+int class_policy_parse(const char *s, uint32_t *ret_policy); /* enum schedd_policy; -EINVAL */
+
 /* One list of keys for YAML, schedctl and field masks. */
 struct class_key {
 	const char *yaml;   /* "guarantee" */
@@ -70,7 +72,7 @@ struct class_key {
 extern const struct class_key class_keys[];
 extern const size_t class_nr_keys;
 
-/* value as text ("2", "2ms", "never", "yes"); on -EINVAL/-ERANGE/-EOPNOTSUPP *error says what is allowed. */
+/* value as text ("2", "2ms", "never", "yes"); on -EINVAL/-ERANGE *error says what is allowed. */
 int class_settings_parse_key(struct class_settings *s, const struct class_key *key, const char *value, char *error,
 			     size_t error_size);
 
@@ -78,8 +80,7 @@ int class_settings_parse_key(struct class_settings *s, const struct class_key *k
 char *class_settings_format_key(const struct class_settings *s, const struct class_key *key, char *dst, size_t size);
 
 /*
- * Checks the present fields: ranges and what this version supports.
- * -EINVAL, -ERANGE or -EOPNOTSUPP (policy other than vtime, quantum other than 0), text in error.
+ * Checks the present fields.  -EINVAL or -ERANGE, text in error.
  */
 int class_settings_check(const struct class_settings *s, char *error, size_t error_size);
 

@@ -142,8 +142,6 @@ static enum command_status fail_class(struct call *c, int r, const char *error)
 	case -EINVAL:
 	case -ERANGE:
 		return reply_fail(reply, COMMAND_INVALID_ARGUMENT, REASON(INVALID_VALUE), "%s", error);
-	case -EOPNOTSUPP:
-		return reply_fail(reply, COMMAND_UNIMPLEMENTED, REASON(NOT_SUPPORTED_YET), "%s", error);
 	case -ENOENT:
 		return call_find_class(c, &r);
 	case -ENOSPC:

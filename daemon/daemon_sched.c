@@ -92,10 +92,16 @@ static void unload(struct daemon *d)
 
 static void class_to_bpf(const struct state *s, const struct state_class *c, struct schedd_class_conf *ret_conf)
 {
+	uint32_t policy = SCHEDD_POLICY_VTIME;
+
+	/* Checked when it was set. */
+	class_policy_parse(c->effective.policy, &policy);
 	*ret_conf = (struct schedd_class_conf){
 		.kind = c->effective.kind,
 		.flags = SCHEDD_CLASS_USED,
 		.slice_ns = c->effective.slice_ns,
+		.quantum_ns = c->effective.quantum_ns,
+		.policy = policy,
 		.weight = c->effective.weight,
 		.guarantee_cpus = c->effective_guarantee_cpus,
 		/* No limit is cheaper for BPF than one that is never reached. */

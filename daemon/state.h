@@ -136,7 +136,7 @@ void state_class_etag(const struct state_class *c, char *ret_etag, size_t size);
  * Classes of the configuration, whole: unknown ones of origin config that
  * vanished are dropped unless an assignment or rule needs them (-EBUSY, name in error).
  * A class of a call that the files now name keeps the call's settings as overrides.
- * -EEXIST: twice, or another kind than a call made; -EINVAL, -ERANGE, -EOPNOTSUPP:
+ * -EEXIST: twice, or another kind than a call made; -EINVAL, -ERANGE:
  * settings or a glob; -ENOENT: a rule names no class; -ENOSPC: 17th class.
  */
 struct state_config_class {
@@ -149,7 +149,7 @@ int state_set_config(struct state *s, const struct state_config_class *classes, 
 		     char *error, size_t error_size);
 
 /*
- * -EINVAL, -ERANGE, -EOPNOTSUPP, -ENOENT, -ENOSPC (17th), -EBUSY (in use), -EPERM (not
+ * -EINVAL, -ERANGE, -ENOENT, -ENOSPC (17th), -EBUSY (in use), -EPERM (not
  * that kind of class: built in, of the files, of a call); text in error.  fields: 0 =
  * those that are present; a field that is in `fields` but not present goes back to
  * what the files or the defaults say.

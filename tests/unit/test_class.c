@@ -80,8 +80,10 @@ static void test_every_key_reads_checks_and_prints(void **state)
 		{ "lend", "never", 0, "never" },
 		{ "lend", "sometimes", -EINVAL, "idle or never" },
 		{ "policy", "vtime", 0, "vtime" },
-		{ "policy", "fifo", -EOPNOTSUPP, "not supported yet by this version" },
-		{ "policy", "interactive", -EOPNOTSUPP, "not supported yet by this version" },
+		{ "policy", "fifo", 0, "fifo" },
+		{ "policy", "round-robin", 0, "round-robin" },
+		{ "policy", "deadline", 0, "deadline" },
+		{ "policy", "interactive", 0, "interactive" },
 		{ "policy", "cfs", -EINVAL, "vtime" },
 		{ "policy", "a-very-long-policy-name", -EINVAL, "vtime" },
 		{ "slice", "2ms", 0, "2ms" },
@@ -90,7 +92,9 @@ static void test_every_key_reads_checks_and_prints(void **state)
 		{ "slice", "2s", -ERANGE, "100us to 1s" },
 		{ "slice", "0", -ERANGE, "100us to 1s" },
 		{ "quantum", "0", 0, "0" },
-		{ "quantum", "500us", -EOPNOTSUPP, "not supported yet by this version" },
+		{ "quantum", "500us", 0, "500us" },
+		{ "quantum", "99us", -ERANGE, "100us to 1s" },
+		{ "quantum", "2s", -ERANGE, "100us to 1s" },
 		{ "weight", "100", 0, "100" },
 		{ "weight", "0", -ERANGE, "1 to 10000" },
 		{ "weight", "10001", -ERANGE, "1 to 10000" },
@@ -207,7 +211,7 @@ static void test_defaults_are_those_of_the_manual(void **state)
 		assert_int_equal(s.burst_cpus, cases[i].nr_cpus);
 		assert_int_equal(s.lend, CLASS_LEND_IDLE);
 		assert_int_equal(s.weight, 100);
-		assert_string_equal(s.policy, "vtime");
+		assert_string_equal(s.policy, cases[i].kind == SCHEDD_KIND_NORMAL ? "interactive" : "vtime");
 		assert_int_equal(s.slice_ns, cases[i].kind == SCHEDD_KIND_BEST_EFFORT ? 20000000 : 4000000);
 		assert_int_equal(s.set, CLASS_FIELD_ALL);
 		assert_int_equal(class_settings_check(&s, error, sizeof(error)), 0);

@@ -73,8 +73,6 @@ static void test_upsert_class_refuses(void **state)
 	upsert(f, "web", CLASS_FIELD_GUARANTEE, 0, CPUS + 1);
 	run_refused(f, COMMAND_INVALID_ARGUMENT, "INVALID_VALUE", "8 online CPUs");
 	c = upsert(f, "web", CLASS_FIELD_POLICY, 0, 0);
-	strcpy(c->settings.policy, "fifo");
-	run_refused(f, COMMAND_UNIMPLEMENTED, "NOT_SUPPORTED_YET", "vtime");
 	strcpy(c->settings.policy, "nonsense");
 	run_refused(f, COMMAND_INVALID_ARGUMENT, "INVALID_VALUE", "vtime");
 	upsert(f, "web", 0, 0, 0)->update_fields = 1u << 20;

@@ -60,8 +60,8 @@ static const struct error_case cases[] = {
 	{ "metrics: {per_cgroup: no}\n", "1:11", { "not supported yet by this version" } },
 	{ "rules: [{unit: nginx.service, class: lc}]\n", "1:10", { "key `rules[0].unit'", "not supported yet" } },
 	{ "rules: [{pod: {namespace: shop}, class: lc}]\n", "1:10", { "key `rules[0].pod'", "not supported yet" } },
-	{ "classes: {lc: {policy: deadline}}\n", "1:24", { "value `deadline'", "not supported yet", "vtime" } },
-	{ "classes: {lc: {quantum: 500us}}\n", "1:25", { "not supported yet", "allowed is 0" } },
+	{ "classes: {lc: {policy: eevdf}}\n", "1:24", { "value `eevdf'", "must be vtime, fifo" } },
+	{ "classes: {lc: {quantum: 50us}}\n", "1:25", { "100us to 1s" } },
 	/* values */
 	{ "scheduler: {mode: Auto}\n", "1:19", { "value `Auto'", "must be auto, active, observe, paused or detached" } },
 	{ "scheduler: {alive_ms: 5}\n", "1:23", { "10 to 60000, or 0" } },

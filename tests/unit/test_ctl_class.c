@@ -83,7 +83,7 @@ static void test_what_is_refused(void **state)
 		{ { "weight=5", "weight=" }, "twice" },
 		{ { "kind=fast" }, "latency-critical" },
 		{ { "slice=2" }, "slice: `2'" },
-		{ { "policy=fifo" }, "not supported yet" },
+		{ { "policy=cfs" }, "must be vtime, fifo" },
 	};
 	struct class_message m;
 	char error[512];
