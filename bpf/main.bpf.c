@@ -236,7 +236,8 @@ static __always_inline bool goes_first(struct task_struct *p)
 /*
  * Kernel threads of the root cgroup rank above every class, and so do the
  * daemon's own, but only from a wake-up until they have run for
- * kthread_slice_ns: some compute for long.
+ * kthread_slice_ns: some compute for long.  What a real-time task interrupts
+ * meanwhile goes on as it was; the kernel may hand it back to us for that.
  */
 static __always_inline bool enqueue_kthread(struct task_struct *p, struct task_ctx *t, u32 cpu,
 					    struct schedd_cpu_state *state,
@@ -245,8 +246,10 @@ static __always_inline bool enqueue_kthread(struct task_struct *p, struct task_c
 {
 	struct cpu_ctx *c = cpu_ctx_of(cpu);
 	bool pinned = is_pinned(p), above = state->rank < SCHEDD_RANK_AWAY || c->owner_run;
+	bool interrupted = (t->flags & TASK_FIRST) && (enq_flags & ENQ_REENQ);
 
-	if (!(enq_flags & ENQ_WAKEUP) || !goes_first(p))
+	t->flags &= ~TASK_FIRST;
+	if ((!(enq_flags & ENQ_WAKEUP) && !interrupted) || !goes_first(p))
 		return false;
 	if (!pinned && c->kthread_ns > 10 * NSEC_PER_MSEC) {
 		stats->kthread_demoted++;
@@ -431,6 +434,20 @@ void SCHEDD_OPS(running, struct task_struct *p)
 	}
 }
 
+/*
+ * A task with time left is only put by the kernel, for a real-time task.  It would
+ * go on when that sleeps, whoever has been woken meanwhile.  Without a slice it is
+ * handed back to us instead: other CPUs may take it, and dispatch is asked again.
+ */
+static __always_inline void interrupted(struct task_struct *p, struct task_ctx *t, struct cpu_ctx *c,
+					u32 cpu)
+{
+	if (c->first_run)
+		t->flags |= TASK_FIRST;
+	else if (cpu != poll_cpu)
+		p->scx.slice = 0;
+}
+
 void SCHEDD_OPS(stopping, struct task_struct *p, bool runnable)
 {
 	u32 cpu = scx_bpf_task_cpu(p);
@@ -449,6 +466,8 @@ void SCHEDD_OPS(stopping, struct task_struct *p, bool runnable)
 	    t->granted_ns > ran + MIN_REST_NS)
 		t->rest_ns = t->granted_ns - ran;
 	t->flags &= ~(TASK_YIELDED | TASK_FIRST | TASK_FLOOR);
+	if (runnable && p->scx.slice)
+		interrupted(p, t, c, cpu);
 	if (!runnable) {
 		note_sleep(t, now);
 		stats_quiescent(stats, t);
