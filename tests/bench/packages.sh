@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# packages.sh - in the root: install what the benchmarks need on top of it
+#
+# usage: tests/vm/root.sh --run tests/bench/packages.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+mapfile -t packages < <(sed 's/#.*//; /^ *$/d' tests/bench/packages.list)
+apt-get -q update
+apt-get -qy --no-install-recommends install "${packages[@]}"
+apt-get clean
+sha256sum <tests/bench/packages.list >/var/lib/schedd-bench-packages
