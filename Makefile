@@ -212,6 +212,18 @@ CHECKED_PROGRAMS := $(CHECKED:%.c=$(O)/%)
 ALONE_PROGRAMS := $(ALONE:%.c=$(O)/%)
 TEST_BPF := $(patsubst %.c,build/%.o,$(wildcard tests/bpf/*.bpf.c))
 
+# schedbench is a folder; its parts also serve the programs beside it, and their unit tests.
+SCHEDBENCH := $(OBJ)/libschedbench.a
+SCHEDBENCH_SRCS := $(filter-out %/main.c,$(wildcard tests/bench/schedbench/*.c))
+SCHEDBENCH_PROGRAM := $(TESTS)/bench/schedbench
+
+$(SCHEDBENCH): $(SCHEDBENCH_SRCS:%.c=$(OBJ)/%.o)
+	$(Q)$(archive)
+$(SCHEDBENCH_PROGRAM): $(OBJ)/tests/bench/schedbench/main.o $(SCHEDBENCH) $(CTL) $(CORE)
+	$(call say,LD,$@)
+	$(Q)$(link)
+$(filter $(TESTS)/unit/test_schedbench_%,$(CHECKED_PROGRAMS)) $(patsubst %,$(TESTS)/bench/%,latprobe burst hog takeover): $(SCHEDBENCH)
+
 $(HELP): $(HELP_OBJS)
 	$(Q)$(archive)
 $(CHECKED_PROGRAMS): $(O)/%: $(OBJ)/%.o $(HELP) $(CTL) $(CORE)
@@ -231,7 +243,7 @@ $(TESTS)/sim/sim: $(OBJ)/tests/sim/sim.o $(HELP) $(CORE)
 	$(call say,LD,$@)
 	$(Q)$(link)
 
-tests: all $(CHECKED_PROGRAMS) $(ALONE_PROGRAMS) $(TESTS)/sim/sim $(TEST_BPF)
+tests: all $(CHECKED_PROGRAMS) $(ALONE_PROGRAMS) $(SCHEDBENCH_PROGRAM) $(TESTS)/sim/sim $(TEST_BPF)
 
 CHECKS = $(wildcard tests/check/*.sh tests/check/*.py)
 RUN := BUILD=$(O) tests/run.sh

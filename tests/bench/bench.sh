@@ -19,13 +19,13 @@ cd "$(dirname "$0")/../.."
 out=build/bench
 status=0
 
+# What the other parts need on top of the root: packages, and peers to be compared with.
 prepare() {
 	if ! sha256sum <tests/bench/packages.list | cmp -s - "$ROOT/var/lib/schedd-bench-packages"; then
 		echo '  BENCH   packages'
 		tests/vm/root.sh --run tests/bench/packages.sh >"$out/packages.log" 2>&1 ||
 			die "the packages of tests/bench/packages.list could not be installed: $(grep -E '^E:' "$out/packages.log" | tail -n 1); see $out/packages.log"
 	fi
-	[ "$1" = without_peers ] && return
 	if [ "$(cat "$out/peers/kernel" 2>/dev/null)" != "$(newest_kernel "$ROOT/boot")" ]; then
 		echo "  BENCH   the kernel's example schedulers"
 		tests/vm/root.sh --run tests/bench/peers.sh
@@ -36,6 +36,18 @@ prepare() {
 meta() {
 	printf '{"part":"%s","meta":{"revision":"%s","kernel":"%s","guest":"%s","date":"%s","rounds":"%s"}}\n' "$1" \
 		"$(git describe --always --dirty 2>/dev/null || echo unknown)" "$(newest_kernel "$ROOT/boot")" "$2" "$(date -u +%F)" "${ROUNDS:-}"
+}
+
+# A guest is waited for in the background, where it does not see an interrupt by itself.
+child=
+# shellcheck disable=SC2317 # called by a trap
+interrupted() {
+	trap '' INT TERM HUP
+	if [ -n "$child" ]; then
+		kill -TERM "$child" 2>/dev/null || :
+		{ wait "$child" || :; } 2>/dev/null
+	fi
+	exit 130
 }
 
 # boot NAME OPTION...: a guest that measures one part.
@@ -49,7 +61,10 @@ boot() {
 	echo "  BENCH   $name ($*)"
 	meta "$name" "$*" >"$out/raw/$name.jsonl"
 	tests/vm/run.sh "$@" --quiet-start --timeout 5400 --console "$out/raw/$name.console" "${pass[@]}" \
-		--env "RAW=/src/$out/raw/$name.jsonl" -- tests/bench/guest_main.sh "$name" || r=$?
+		--env "RAW=/src/$out/raw/$name.jsonl" -- tests/bench/guest_main.sh "$name" &
+	child=$!
+	wait $child || r=$?
+	child=
 	case $r in
 	0) return ;;
 	3) echo "  BENCH   $name is inconclusive: other load on this machine spoilt too much of it, try again when it is quiet" ;;
@@ -62,7 +77,11 @@ boot() {
 report() {
 	tests/vm/enter.sh tests/bench/report.sh "$out"
 	echo
-	sed -n '/^## Verdicts/,/^## /p' "$out/report.md" | sed '$d'
+	if [ "$*" = quick ]; then
+		sed -n '/^## quick/,$p' "$out/report.md"
+	else
+		sed -n '/^## Verdicts/,/^## [a-z]/p' "$out/report.md" | sed '$d'
+	fi
 	echo "  BENCH   $out/report.md"
 }
 
@@ -73,11 +92,12 @@ for part; do
 done
 mkdir -p "$out/raw"
 trap give_back EXIT
-prepare "$([ "$*" = quick ] && echo without_peers || echo with_peers)"
+trap interrupted INT TERM HUP
+[ "$*" = quick ] || prepare
 for part; do
 	while read -ra words; do
 		boot "${words[@]}"
 	done < <(boots "$part")
 done
-report
+report "$@"
 exit $status

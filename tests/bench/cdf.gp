@@ -11,6 +11,6 @@ set ylabel 'us'
 set logscale y
 set grid
 set xtics ('0' 0, '90 %%' 1, '99 %%' 2, '99.9 %%' 3, '99.99 %%' 4)
-set xrange [0:*]
+set xrange [0:4]
 set key outside right top
 plot for [c in columns] tsv using (strcol(1) eq c ? nines($2) : NaN):3 with lines linewidth 2 title c

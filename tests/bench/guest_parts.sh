@@ -81,6 +81,22 @@ part_throughput_smp() { part_throughput_icount; }
 measure_services() { sb '' spread --set two_services.seconds=8 two_services; }
 part_services() { want "${ROUNDS:-5}" "${BASELINES[@]}" schedd; rounds measure_services; }
 
+# The demo's redis and batch with its own cgroups; its weights are cpu.weight and cpu.idle at once.
+part_services_redis() {
+	TIME_LIMIT=3600 "$scenario_root/tests/demo/demo.sh" --rounds "${ROUNDS:-5}" --seconds 4 --results "$work/redis" || broken=1
+	awk '{
+		metrics = ""
+		for (i = 1; i <= NF; i++) {
+			split($i, kv, "=")
+			if (kv[2] ~ /^[0-9.]+$/ && kv[1] != "round") metrics = metrics (metrics ? "," : "") "\"" kv[1] "\":" kv[2]
+			else value[kv[1]] = kv[2]
+			if (kv[1] == "round") value["round"] = kv[2]
+		}
+		printf "{\"part\":\"services_redis\",\"round\":%d,\"column\":\"%s\",\"test\":\"redis\",\"metrics\":{%s}}\n",
+			value["round"], value["column"], metrics
+	}' "$work/redis" >>"$RAW"
+}
+
 # Both services together use that share of the machine.
 measure_curve() {
 	local percent rate

@@ -18,7 +18,8 @@ newest_kernel() {
 boots() {
 	case $1 in
 	latency_icount | quick) echo "$1 --icount" ;;
-	latency_smp | services | curve) echo "$1 --cpus 2" ;;
+	latency_smp | curve) echo "$1 --cpus 2" ;;
+	services) printf '%s\n' "services --cpus 2" "services_redis --icount" ;;
 	schtest) printf '%s\n' "schtest_icount --icount" "schtest_smp --cpus 2" "schtest_llc --smp 4,sockets=2,cores=2,threads=1" ;;
 	throughput | handoff) printf '%s\n' "$1_icount --icount" "$1_smp --cpus 2" ;;
 	*) return 1 ;;

@@ -25,6 +25,8 @@ PARTS = {
     "throughput_icount": "Throughput with everything in one class, one CPU, time counted in instructions",
     "throughput_smp": "Throughput with everything in one class, two CPUs",
     "services": "Two LC services of 25 % of a CPU each and four best-effort hogs, two CPUs",
+    "services_redis": "redis asked at a fixed rate beside a batch, one CPU, time counted in instructions; here weights is "
+                      "cpu.weight and cpu.idle at once",
     "curve": "Best-effort beside two LC services of growing load, two CPUs",
     "handoff_icount": "From a wake-up to running, idle machine, one CPU, time counted in instructions",
     "handoff_smp": "From a wake-up to running, idle machine, two CPUs",
@@ -41,6 +43,7 @@ SHOWN = {
     "spread_out": ["spread", "cores", "moves", "max_time_to_migrate_ns"],
     "come_together": ["together", "llcs", "threads"],
     "handoff": ["n", "p50_us", "p90_us", "p99_us", "p999_us", "max_us"],
+    "redis": ["requests", "errors", "timeouts", "p50_us", "p99_us", "p999_us", "blocks"],
     "two_services": ["lc_n", "lc_p50_us", "lc_p99_us", "lc2_p50_us", "lc2_p99_us", "be_loops_per_s"],
 }
 NOTES = {
@@ -69,7 +72,7 @@ class Series:
         if not self.values:
             return "-"
         text = number(self.median)
-        return text if len(self.values) == 1 else f"{text} ({number(min(self.values))}..{number(self.highest)})"
+        return text if min(self.values) == self.highest else f"{text} ({number(min(self.values))}..{number(self.highest)})"
 
 
 def number(value):
