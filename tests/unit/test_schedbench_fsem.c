@@ -115,7 +115,6 @@ static void test_many_takers_get_all(void **state)
 	assert_int_equal(there.nr_wakes, there.nr_woken);
 }
 
-/* Two slots: with a second stamp since the waiter went to sleep the first one may be gone. */
 static void *one_taker(void *arg)
 {
 	(void)arg;
@@ -123,6 +122,7 @@ static void *one_taker(void *arg)
 	return NULL;
 }
 
+/* One slot: the next stamp may be in it already. */
 static void test_a_stamp_that_may_be_overwritten_gives_no_sample(void **state)
 {
 	pthread_t thread;

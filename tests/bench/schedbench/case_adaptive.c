@@ -110,7 +110,8 @@ static int run_crew(const struct bench *b, struct adaptive *a)
 	if (r < 0)
 		return r;
 	if (!a->fast->there.waits.n || !a->slow->there.waits.n)
-		return result_error(b->result, -ENODATA, "no wake-up of the %s worker was seen: batches of %llu are too short",
+		return result_error(b->result, -ENODATA,
+				    "no wake-up of the %s worker was seen: batches of %llu are too short",
 				    a->fast->there.waits.n ? "slow" : "fast", (unsigned long long)end.iters);
 	report(a, &end, b->result);
 	return 0;

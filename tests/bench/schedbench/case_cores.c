@@ -148,7 +148,8 @@ int realloc_run(const struct bench *b)
 		return 0;
 	}
 	if (threads < 1 || threads > m->nr_cpus || param(b, "hogs") == 0)
-		return result_error(b->result, -EINVAL, "threads must be 1 to the number of CPUs, %u, and hogs not 0", m->nr_cpus);
+		return result_error(b->result, -EINVAL, "threads must be 1 to the number of CPUs, %u, and hogs not 0",
+				    m->nr_cpus);
 	a = place_shared(sizeof(*a));
 	if (a)
 		a->seize = seize_create(m->nr_cpus, threads);

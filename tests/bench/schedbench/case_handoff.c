@@ -47,7 +47,8 @@ static void waker_member(struct member *self, void *arg)
 		crew_give_up(self, r, "cannot start its thread");
 	for (;;) {
 		crew_next(self);
-		for (h->tries = 0; h->there.waits.n < h->samples && h->tries < MAX_FUTILE * (uint64_t)h->samples; h->tries++) {
+		for (h->tries = 0; h->there.waits.n < h->samples && h->tries < MAX_FUTILE * (uint64_t)h->samples;
+		     h->tries++) {
 			nanosleep(&gap, NULL);
 			fsem_produce(&h->there, 1);
 			fsem_consume(&h->back, 1);
@@ -65,7 +66,8 @@ static int run_crew(const struct bench *b, struct handoff *h, struct crew *c)
 	if (r < 0)
 		return r;
 	if (h->there.waits.n < h->samples)
-		return result_error(b->result, -ENODATA, "only %u of %llu wake-ups found the thread asleep: set a longer gap_us",
+		return result_error(b->result, -ENODATA,
+				    "only %u of %llu wake-ups found the thread asleep: set a longer gap_us",
 				    h->there.waits.n, (unsigned long long)h->tries);
 	result_series(b->result, "", h->samples_ns, h->samples);
 	result_metric(b->result, (double)h->tries, "tries");

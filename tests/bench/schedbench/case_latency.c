@@ -115,7 +115,8 @@ static int stage_alone(struct stage *s, uint64_t ns)
 }
 
 /* From nothing to nothing: hogs, alone_ns of them alone, the sleeper. */
-static int stage_run(struct stage *s, const struct bench *b, uint64_t alone_ns, const char *name, member_fn run, uint64_t n)
+static int stage_run(struct stage *s, const struct bench *b, uint64_t alone_ns, const char *name, member_fn run,
+		     uint64_t n)
 {
 	uint32_t nr_hogs = param_count_or(b, "hogs", 2 * b->env->machine->nr_cpus);
 	size_t size = n * sizeof(*s->sleeper.samples_ns);

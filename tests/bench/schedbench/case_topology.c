@@ -301,12 +301,13 @@ int come_together_run(const struct bench *b)
 	t.nr_cores = machine_core_firsts(t.machine, firsts);
 	t.nr_llcs = machine_llc_firsts(t.machine, firsts);
 	if (t.nr_llcs < 2) {
-		result_skip(b->result, "needs more than one last-level cache or NUMA node; the CPUs that we may use share one");
+		result_skip(b->result,
+			    "needs more than one last-level cache or NUMA node; the CPUs that we may use share one");
 		return 0;
 	}
 	if (t.nr_llcs > SCHEDD_MAX_LLCS || t.nr_llcs * t.nr_cores > MAX_LLC_SPINNERS) {
-		result_skip(b->result, "%u last-level caches of %u cores are more threads than this test starts", t.nr_llcs,
-			    t.nr_cores);
+		result_skip(b->result, "%u last-level caches of %u cores are more threads than this test starts",
+			    t.nr_llcs, t.nr_cores);
 		return 0;
 	}
 	size = (size_t)t.nr_llcs * t.nr_cores * sizeof(*t.spinners);

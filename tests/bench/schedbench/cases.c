@@ -11,7 +11,8 @@
 #define ROW(name, help) { #name, help, name##_params, name##_run }
 
 const struct bench_case bench_cases[] = {
-	ROW(adaptive_priority, "a short sleeper against a long computer on one CPU: wake-up latency p90 to p90, below 0.5"),
+	ROW(adaptive_priority,
+	    "a short sleeper against a long computer on one CPU: wake-up latency p90 to p90, below 0.5"),
 	ROW(fairness, "pinned and free spinners: the poorest tenth's CPU time to the mean, 0.6 or more"),
 	ROW(spread_out, "spinners that begin on one core: the share of cores that they came to, 0.95 or more"),
 	ROW(come_together, "threads of a process in one LLC: 0.95 of them or more"),

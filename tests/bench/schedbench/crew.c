@@ -77,13 +77,14 @@ static _Noreturn void child(struct member *self, const struct bench_env *env, pi
 		_exit(1);
 	r = dir ? place_join_cgroup(dir) : 0;
 	if (r < 0) {
-		snprintf(what, sizeof(what), "cannot join the cgroup %s (is it a cgroup v2 directory that we may write to?)",
-			 dir);
+		snprintf(what, sizeof(what),
+			 "cannot join the cgroup %s (is it a cgroup v2 directory that we may write to?)", dir);
 		crew_give_up(self, r, what);
 	}
 	r = env->ext_policy ? place_ext_policy() : 0;
 	if (r < 0)
-		crew_give_up(self, r, "cannot set the policy SCHED_EXT (does this kernel have it? --policy leave does without)");
+		crew_give_up(self, r,
+			     "cannot set the policy SCHED_EXT (does this kernel have it? --policy leave does without)");
 	place_quiet();
 	run(self, arg);
 	_exit(1);

@@ -33,8 +33,10 @@ static int set_cgroup(struct options *o, int role, const char *dir, char *error,
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
 	if (access(path, W_OK) < 0) {
-		snprintf(error, size, "--%s %s: cannot write to cgroup.procs there: %s; want a cgroup v2 directory, as in "
-			 "/sys/fs/cgroup/service", long_options[role].name, dir, strerror(errno));
+		snprintf(error, size,
+			 "--%s %s: cannot write to cgroup.procs there: %s; want a cgroup v2 directory, as in "
+			 "/sys/fs/cgroup/service",
+			 long_options[role].name, dir, strerror(errno));
 		return -EINVAL;
 	}
 	o->cgroups[role] = dir;
@@ -77,15 +79,18 @@ static int take_test(struct options *o, const char *name, const struct bench_cas
 		o->tests[o->nr_tests++] = i;
 		return 0;
 	}
-	used = (size_t)snprintf(error, size, cases[i].name ? "%s: at most %d tests in one call; there are:" :
-				"%s: there is no such test (a call names %d at most); there are:", name, BENCH_MAX_CASES);
+	if (cases[i].name) {
+		snprintf(error, size, "%s: a call names at most %d tests", name, BENCH_MAX_CASES);
+		return -EINVAL;
+	}
+	used = (size_t)snprintf(error, size, "%s: there is no such test; there are:", name);
 	for (i = 0; cases[i].name && used < size; i++)
 		used += (size_t)snprintf(error + used, size - used, " %s", cases[i].name);
 	return -EINVAL;
 }
 
 int bench_options_parse(int argc, char **argv, const struct bench_case *cases, struct options *ret_options, char *error,
-		  size_t size)
+			size_t size)
 {
 	struct options o = { .what = DO_RUN };
 	int c, r;
@@ -95,7 +100,8 @@ int bench_options_parse(int argc, char **argv, const struct bench_case *cases, s
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (c == '?') {
-			snprintf(error, size, "%s: unknown option, or its value is missing; see --help", argv[optind - 1]);
+			snprintf(error, size, "%s: unknown option, or its value is missing; see --help",
+				 argv[optind - 1]);
 			return -EINVAL;
 		}
 		r = take(&o, c, cases, error, size);

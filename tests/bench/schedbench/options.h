@@ -21,7 +21,7 @@ struct options {
  * there is instead, is in error.  Looks whether the cgroups are some.
  */
 int bench_options_parse(int argc, char **argv, const struct bench_case *cases, struct options *ret_options, char *error,
-		  size_t size);
+			size_t size);
 
 void bench_options_help(const struct bench_case *cases, FILE *out);
 void bench_options_list(const struct bench_case *cases, FILE *out);

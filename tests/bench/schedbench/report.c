@@ -6,7 +6,8 @@
 
 #include "api/ctl/json.h"
 
-static void row(FILE *out, const char *test, const char *metric, const char *value, const char *unit, const char *verdict)
+static void row(FILE *out, const char *test, const char *metric, const char *value, const char *unit,
+		const char *verdict)
 {
 	fprintf(out, "%-18s %-34s %14s %-8s %s\n", test, metric, value, unit, verdict);
 }
@@ -31,7 +32,8 @@ void report_table_rows(FILE *out, const struct bench_case *test, const struct re
 
 	for (size_t i = 0; i < result->nr_metrics; i++) {
 		format_value(value, sizeof(value), result->metrics[i].value);
-		row(out, test->name, result->metrics[i].name, value, result_unit(result->metrics[i].name), i ? "" : verdict);
+		row(out, test->name, result->metrics[i].name, value, result_unit(result->metrics[i].name),
+		    i ? "" : verdict);
 	}
 	if (!result->nr_metrics)
 		row(out, test->name, "-", "-", "", verdict);

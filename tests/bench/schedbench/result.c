@@ -62,7 +62,9 @@ void result_series(struct result *r, const char *prefix, uint64_t *ns, size_t n)
 	static const struct {
 		const char *name;
 		double p;
-	} quantiles[] = { { "p50_us", 0.5 }, { "p90_us", 0.9 }, { "p99_us", 0.99 }, { "p999_us", 0.999 }, { "max_us", 1 } };
+	} quantiles[] = {
+		{ "p50_us", 0.5 }, { "p90_us", 0.9 }, { "p99_us", 0.99 }, { "p999_us", 0.999 }, { "max_us", 1 },
+	};
 
 	keep(r, ns, n);
 	result_metric(r, (double)n, "%sn", prefix);
@@ -70,7 +72,8 @@ void result_series(struct result *r, const char *prefix, uint64_t *ns, size_t n)
 		return;
 	sample_sort(ns, (long)n);
 	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
-		result_metric(r, (double)sample_at(ns, (long)n, quantiles[i].p) / 1e3, "%s%s", prefix, quantiles[i].name);
+		result_metric(r, (double)sample_at(ns, (long)n, quantiles[i].p) / 1e3, "%s%s", prefix,
+			      quantiles[i].name);
 }
 
 static void append(struct result *r, const char *format, va_list args)
