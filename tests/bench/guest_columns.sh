@@ -110,7 +110,7 @@ schedd_enter() {
 		done
 	fi
 	if ! "$schedctl" config verify "$work/etc" >"$work/column.log" 2>&1; then
-		missing="not offered: $(head -n 1 "$work/column.log")"
+		missing="not offered: $(sed "s,$work/,,; q" "$work/column.log")"
 		return 1
 	fi
 	: >"$work/daemon.log"
