@@ -2,6 +2,8 @@
 """goals.py - what schedd is to reach, as a table, and the verdict on each line of it."""
 from dataclasses import dataclass
 
+# Share of a measurement that the host may have taken; a run may allow more, a verdict does not.
+NOISE_PERMILLE = 5
 BASELINES = ("default", "weights", "cpuidle")
 
 
@@ -85,6 +87,9 @@ def figure(results, goal, column):
     why = results.why_not(goal.part, column, goal.test)
     if why:
         raise NotMeasured(f"{column}: {why}")
+    noise = max(record.get("noise_permille", 0) for record in results.of(goal.part, column, goal.test))
+    if noise > NOISE_PERMILLE:
+        raise NotMeasured(f"{column}: other load on the host took {noise / 10:g} %")
     series = results.series(goal.part, column, goal.test, goal.metric)
     if not series.values:
         raise NotMeasured(f"{column}: no figure of {goal.test} {goal.metric}")

@@ -145,6 +145,7 @@ want() {
 	local n=$1 column
 
 	shift
+	[ "$n" -le "${ROUNDS:-$n}" ] || n=$ROUNDS
 	for column; do
 		columns+=("$column")
 		wanted[$column]=$n

@@ -69,6 +69,7 @@ def check_gaps_are_no_pass():
         "ended": latency() + [{"part": "latency_icount", "round": 5, "column": "schedd", "missing": "ejected"}],
         "an error": latency() + [line("latency_icount", "schedd", 6, "latprobe", {}, status="error", reason="no")],
         "without the metric": [dict(r, metrics={"n": 20000}) for r in latency()],
+        "a disturbed round": latency()[:-1] + [dict(latency()[-1], noise_permille=6)],
         "compared with 0": latency(dict(P999, default=[0] * 5)),
     }
     for name, lines in cases.items():
