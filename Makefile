@@ -37,7 +37,7 @@ REVISION ?= $(or $(shell git describe --always --dirty 2>/dev/null), \
 # Goals that compile or look at the sources; the others are for the host.
 GOALS := all tests check-unit check-style sim format lint fuzz
 
-.PHONY: $(GOALS) help deps check check-bpf check-vm demo install clean distclean FORCE
+.PHONY: $(GOALS) help deps check check-bpf check-vm demo bench install clean distclean FORCE
 
 all:          ## build/schedd and build/schedctl (the default)
 tests:        ## build every test, benchmark and demo program
@@ -203,7 +203,7 @@ all: $(if $(wildcard daemon/main.c),$(O)/schedd) $(if $(wildcard api/ctl/main.c)
 # statics: the archive's member is then left out. Files there that are not
 # called test_* are help for all that are. The other rooms stand alone.
 
-T := $(O)/tests
+TESTS := $(O)/tests
 CHECKED := $(sort $(wildcard tests/unit/test_*.c tests/sim/test_*.c))
 HELP_OBJS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(CHECKED) tests/sim/sim.c,$(wildcard tests/unit/*.c tests/sim/*.c)))
 HELP := $(OBJ)/libtesthelp.a
@@ -211,6 +211,18 @@ ALONE := $(filter-out %.bpf.c,$(sort $(wildcard tests/bench/*.c tests/demo/*.c t
 CHECKED_PROGRAMS := $(CHECKED:%.c=$(O)/%)
 ALONE_PROGRAMS := $(ALONE:%.c=$(O)/%)
 TEST_BPF := $(patsubst %.c,build/%.o,$(wildcard tests/bpf/*.bpf.c))
+
+# schedbench is a folder; its parts also serve the programs beside it, and their unit tests.
+SCHEDBENCH := $(OBJ)/libschedbench.a
+SCHEDBENCH_SRCS := $(filter-out %/main.c,$(wildcard tests/bench/schedbench/*.c))
+SCHEDBENCH_PROGRAM := $(TESTS)/bench/schedbench
+
+$(SCHEDBENCH): $(SCHEDBENCH_SRCS:%.c=$(OBJ)/%.o)
+	$(Q)$(archive)
+$(SCHEDBENCH_PROGRAM): $(OBJ)/tests/bench/schedbench/main.o $(SCHEDBENCH) $(CTL) $(CORE)
+	$(call say,LD,$@)
+	$(Q)$(link)
+$(filter $(TESTS)/unit/test_schedbench_%,$(CHECKED_PROGRAMS)) $(patsubst %,$(TESTS)/bench/%,latprobe burst hog takeover): $(SCHEDBENCH)
 
 $(HELP): $(HELP_OBJS)
 	$(Q)$(archive)
@@ -227,11 +239,11 @@ build/tests/bpf/%.bpf.o: tests/bpf/%.bpf.c $(BPF_SOURCES)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c $< -o $@ && llvm-strip-19 -g $@
 
-$(T)/sim/sim: $(OBJ)/tests/sim/sim.o $(HELP) $(CORE)
+$(TESTS)/sim/sim: $(OBJ)/tests/sim/sim.o $(HELP) $(CORE)
 	$(call say,LD,$@)
 	$(Q)$(link)
 
-tests: all $(CHECKED_PROGRAMS) $(ALONE_PROGRAMS) $(T)/sim/sim $(TEST_BPF)
+tests: all $(CHECKED_PROGRAMS) $(ALONE_PROGRAMS) $(SCHEDBENCH_PROGRAM) $(TESTS)/sim/sim $(TEST_BPF)
 
 CHECKS = $(wildcard tests/check/*.sh tests/check/*.py)
 RUN := BUILD=$(O) tests/run.sh
@@ -242,9 +254,9 @@ check-style:
 	$(Q)$(RUN) style $(CHECKS)
 
 # A missed target is the last to be said, after the plot of what missed it.
-sim: $(T)/sim/sim
+sim: $(TESTS)/sim/sim
 	$(Q)mkdir -p $(O)/sim
-	$(Q)status=0; $(T)/sim/sim --out $(O)/sim $(SIM) | tee $(O)/sim/sim.txt || status=$$?; \
+	$(Q)status=0; $(TESTS)/sim/sim --out $(O)/sim $(SIM) | tee $(O)/sim/sim.txt || status=$$?; \
 	if [ ! -s $(O)/sim/sim.tsv ]; then :; \
 	elif command -v gnuplot >/dev/null; then \
 		gnuplot -e "tsv='$(O)/sim/sim.tsv'" tests/sim/plot.gp >$(O)/sim/sim.svg; echo 'plot: $(O)/sim/sim.svg'; \
@@ -309,6 +321,10 @@ demo:         ## root: a real service and real batch work, with and without sche
 	@$(SUB) tests
 	@if [ -d /sys/kernel/sched_ext ]; then $(if $(filter 1,$(NATIVE)),,tests/vm/enter.sh) tests/demo/demo.sh; \
 	else tests/vm/run.sh --icount --quiet-start --timeout 1800 -- tests/demo/demo.sh --seconds 4; fi
+bench:        ## root: schedd beside other schedulers, an hour; T="PART..." for a part, T=quick; build/bench/report.md
+	@tests/vm/root.sh
+	@$(SUB) tests
+	@tests/bench/bench.sh $(T)
 
 D = $(DESTDIR)$(PREFIX)
 # $(call put,MODE,FILE,PLACE): nothing for a file that is not there.

@@ -14,10 +14,11 @@ make --no-print-directory tests
 make --no-print-directory check-unit || status=1
 tests/bpf/load.sh || status=1
 tests/vm/check.sh || status=1
+tests/bench/check.sh || status=1
 echo
 awk '
 	FNR == 1 { passed += $1; failed += $2; skipped += $3; layers++ }
 	END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
-	      exit layers < 3 || failed > 0 || passed == 0 }' \
+	      exit layers < 4 || failed > 0 || passed == 0 }' \
 	build/check-logs/*.counts || status=1
 exit $status

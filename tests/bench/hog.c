@@ -9,10 +9,6 @@
  * which some process did not run.  -p pins all of them to one CPU.  With -s 0
  * they run until SIGTERM or SIGINT.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -25,39 +21,10 @@
 #include <unistd.h>
 
 #include "tests/bench/sample.h"
+#include "tests/bench/schedbench/place.h"
+#include "tests/bench/schedbench/spin.h"
 
 #define MAX_HOGS 1024
-
-struct hog {
-	_Atomic uint64_t loops;
-	_Atomic uint64_t gap_ns;
-	_Atomic uint64_t last_ns; /* when it was last seen running; before the first time, when it was made */
-	char pad[40];
-};
-
-static void compute(struct hog *self)
-{
-	for (;;) {
-		uint64_t now, last = self->last_ns;
-
-		for (volatile int i = 0; i < 1000; i++)
-			;
-		self->loops++;
-		now = sample_now_ns();
-		if (now - last > self->gap_ns)
-			self->gap_ns = now - last;
-		self->last_ns = now;
-	}
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
 
 /* Asleep: a parent that looks around would be a load of its own in its cgroup. */
 static void wait_for_end(const sigset_t *signals, int seconds)
@@ -117,7 +84,7 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGINT);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (cpu >= 0)
-		pin(cpu);
+		place_pin(0, cpu);
 	for (int i = 0; i < n; i++) {
 		hogs[i].last_ns = sample_now_ns();
 		pids[i] = fork();
@@ -126,7 +93,7 @@ int main(int argc, char **argv)
 		if (!pids[i]) {
 			sigprocmask(SIG_UNBLOCK, &signals, NULL);
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			compute(&hogs[i]);
+			spin_hog(&hogs[i]);
 		}
 	}
 	wait_for_end(&signals, seconds);

@@ -12,6 +12,9 @@
 #include <getopt.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -33,6 +36,14 @@ struct probe {
 	uint64_t late;
 	uint64_t max_ns;
 };
+
+static atomic_bool ended;
+
+static void end(int sig)
+{
+	(void)sig;
+	ended = true;
+}
 
 static int probe_become_first(int cpu)
 {
@@ -56,7 +67,7 @@ static void *probe_run(void *arg)
 	if (probe_become_first(p->cpu) < 0)
 		return NULL;
 	/* Each CPU has its own phase: two late at once would be one gap counted twice. */
-	for (at = p->start_ns + p->cpu % 16 * (PERIOD_NS / 16); at < p->end_ns; at += PERIOD_NS) {
+	for (at = p->start_ns + p->cpu % 16 * (PERIOD_NS / 16); at < p->end_ns && !ended; at += PERIOD_NS) {
 		struct timespec ts = clock_timespec(at);
 
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
@@ -73,7 +84,8 @@ static void *probe_run(void *arg)
 static int usage(void)
 {
 	fputs("usage: hostnoise --start-at EPOCH_SECONDS --seconds S\n"
-	      "Prints the share of the window in which the host did not run this machine.\n", stderr);
+	      "Prints the share of the window in which the host did not run this machine.\n"
+	      "SIGTERM ends the window early.\n", stderr);
 	return 2;
 }
 
@@ -113,6 +125,7 @@ int main(int argc, char **argv)
 	if (parse(argc, argv, &window) < 0)
 		return usage();
 	prctl(PR_SET_TIMERSLACK, 1);
+	signal(SIGTERM, end);
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
 		return 1;
 	for (int cpu = 0; cpu < MAX_CPUS; cpu++) {

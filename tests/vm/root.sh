@@ -3,7 +3,10 @@
 # root.sh - build or update the Debian 13 root under build/root. Needs root.
 #
 # usage: root.sh [--refresh]
+#        root.sh --run COMMAND [ARGUMENT...]
 #   --refresh   look for newer kernels even when the package list is unchanged
+#   --run       run a command in the finished root, the project at /src and the
+#               Debian archive within reach: for what only one target needs
 #
 # MIRROR=URI    take Debian from there (default: the host's own archive, then
 #               debootstrap's default)
@@ -197,6 +200,34 @@ build() {
 	step "kernels" install_kernels
 }
 
+# Runs in the private namespaces, on the finished root.
+run_inside() {
+	tree=$ROOT
+	set_proxy
+	mount_tree
+	mount -t tmpfs tmpfs "$tree/tmp"
+	mount --bind "$PROJECT" "$tree/src"
+	in_tree dpkg --configure -a
+	# shellcheck disable=SC2016 # expanded inside
+	in_tree sh -c 'cd /src && exec "$@"' sh "$@"
+}
+
+# Kept waiting: apt in there may have one user only.
+run_in_root() {
+	local child status=0
+
+	[ "$(id -u)" = 0 ] || die "changing the Debian 13 root needs root: run it with sudo"
+	need_root_tree
+	exec 9>"$PROJECT/build/root.lock"
+	flock 9
+	unshare --mount --propagation private --pid --fork --kill-child "$0" --inner-run "$@" 9>&- </dev/null &
+	child=$!
+	trap '{ kill -KILL $child; wait $child || :; } 2>/dev/null; exit 130' INT TERM HUP
+	wait $child || status=$?
+	give_back
+	return $status
+}
+
 # apt in the new root reaches the archive the way the host's does.
 set_proxy() {
 	local proxy=
@@ -242,6 +273,8 @@ main() {
 
 case ${1:-} in
 --inner) build "$2" ;;
+--inner-run) run_inside "${@:2}" ;;
+--run) run_in_root "${@:2}" ;;
 '' | --refresh) main "$@" ;;
 *) die "unknown option $1: see the head of this file" ;;
 esac
