@@ -545,6 +545,27 @@ static __always_inline u32 take_next(u32 cpu, struct schedd_cpu_state *state, u3
 	return taken;
 }
 
+/* After a task was queued: an idle CPU, or one that runs a lower kind, is told to look. */
+static __always_inline void find_a_cpu(struct task_struct *p, struct task_ctx *t, u32 cpu,
+				       struct schedd_cpu_state *state)
+{
+	s32 found;
+
+	if (is_pinned(p)) {
+		if (state->rank == SCHEDD_RANK_IDLE)
+			scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+		return;
+	}
+	found = claim_idle(p, cpu, t->class_idx, t->kind);
+	if (found >= 0) {
+		scx_bpf_kick_cpu(found, SCX_KICK_IDLE);
+		return;
+	}
+	found = pick_victim(p, cpu, t->class_idx, t->kind);
+	if (found >= 0)
+		scx_bpf_kick_cpu(found, SCX_KICK_PREEMPT);
+}
+
 static __noinline s32 create_queues(void)
 {
 	s32 err;
