@@ -300,7 +300,7 @@ def upsert_class_creates_and_updates():
     fails(Code.INVALID_ARGUMENT, lambda: S.client.UpsertClass(sched_class=our_class("up", weight=weight(value=0))))
     fails(Code.INVALID_ARGUMENT, lambda: S.client.UpsertClass(
         sched_class=S.api.SchedClass(name=S.prefix + "up", kind=S.api.SchedClass.KIND_BEST_EFFORT)))
-    fails(Code.UNIMPLEMENTED, lambda: S.client.UpsertClass(sched_class=our_class("up", policy="deadline")))
+    fails(Code.INVALID_ARGUMENT, lambda: S.client.UpsertClass(sched_class=our_class("up", policy="eevdf")))
 
 
 @test

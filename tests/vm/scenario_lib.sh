@@ -161,7 +161,11 @@ page_wakeups() { page_value "$1" "schedd_class_wakeup_latency_seconds_count{clas
 
 # rise: this shell, and what it starts outside of in_cgroup, is real-time from now on. Who only looks
 # must not be what the scenario keeps down on purpose: Python started on a floor takes minutes.
-rise() { chrt -f -p 1 $$; }
+risen=
+rise() {
+	chrt -f -p 1 $$
+	risen=yes
+}
 
 # json_field EXPRESSION CMD...: a field of the reply, as Python indexes it.
 json_field() {
@@ -219,9 +223,10 @@ in_cgroup() {
 		echo "in_cgroup $*: only in a subshell" >&2
 		exit 1
 	fi
+	# Before it enters: whatever runs in there may be counted.
+	[ -z "$risen" ] || chrt -o -p 0 "$BASHPID"
 	echo "$BASHPID" >"$cgroup_mount/t/$1/cgroup.procs"
 	shift
-	chrt -o -p 0 "$BASHPID"
 	exec "$@"
 }
 
