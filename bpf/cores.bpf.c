@@ -93,6 +93,17 @@ static __always_inline bool may_reclaim(u32 cpu, struct schedd_cpu_state *state,
 	       cpus_held(class_idx) < guarantee;
 }
 
+/* In an interrupt the running task is not the one who wakes. */
+static __always_inline bool in_interrupt(void)
+{
+	struct pt_regs **regs;
+
+	if (!bpf_ksym_exists(&__irq_regs))
+		return false;
+	regs = bpf_this_cpu_ptr(&__irq_regs);
+	return *regs != NULL;
+}
+
 /*
  * In one class only the policy's key decides, with a margin, so that a service's
  * CPU-bound thread does not make its own request threads wait for a tick.

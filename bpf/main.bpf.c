@@ -40,10 +40,10 @@
  * All keys are virtual times of one domain per kind and LLC, so a class in order
  * of arrival competes with one by deadline.  policy.h has the table.
  *
- * Where it does badly.  Slices end on the tick.  Only floor runs and turns (a
- * class with a quantum) have a timer of their own; where the kernel has none for
- * us (PREEMPT_RT) a floor slice of half a millisecond takes up to one tick from
- * latency-critical work.  LLCs are
+ * Where it does badly.  Slices end on the tick.  Only floor runs, turns (a class
+ * with a quantum) and preemptions that were put off for a waker have a timer;
+ * where the kernel has none for us (PREEMPT_RT) a floor slice of half a
+ * millisecond takes up to one tick from latency-critical work.  LLCs are
  * balanced only when a CPU runs out of work, so two full LLCs of unequal length
  * stay unequal.  Work of one kind that wakes up on a machine full of the same
  * kind gains less than with the kernel's own scheduler, which has
@@ -56,6 +56,7 @@ char _license[] SEC("license") = "GPL";
 /* One translation unit: helpers inline, and trusted pointers stay trusted. */
 #include "bpf/stats.bpf.c"
 #include "bpf/policy.bpf.c"
+#include "bpf/turn.bpf.c"
 #include "bpf/class.bpf.c"
 #include "bpf/cores.bpf.c"
 #include "bpf/floor.bpf.c"
@@ -430,8 +431,9 @@ void SCHEDD_OPS(tick, struct task_struct *p)
 	if (!reflex_off && higher_waits(cpu, kind) && above_guarantee(t->class_idx)) {
 		stats->tick_rescues++;
 		p->scx.slice = 0;
-	} else if (turn_ends_on_tick(cpu, c, l, kind, now) || l->kthreads || owner_waits(cpu, state) || (kind > SCHEDD_KIND_NORMAL &&
-				   floor_due(c, l, SCHEDD_KIND_NORMAL, now)) ||
+	} else if (turn_ends_on_tick(cpu, c, l, kind, now) || l->kthreads ||
+		   owner_waits(cpu, state) ||
+		   (kind > SCHEDD_KIND_NORMAL && floor_due(c, l, SCHEDD_KIND_NORMAL, now)) ||
 		   (kind > SCHEDD_KIND_BEST_EFFORT &&
 		    floor_due(c, l, SCHEDD_KIND_BEST_EFFORT, now))) {
 		p->scx.slice = 0;

@@ -81,8 +81,6 @@ static int build_scalar(const struct builder *w, const struct config_schema_key 
 		w->b->interval_place = place;
 	if (r == 0 || r == -ENOMEM)
 		return r;
-	if (r == -EOPNOTSUPP)
-		return config_report(w->b->config, &place, key->path, node->text, LATER_TEXT "; must be %s", key->help);
 	return config_report(w->b->config, &place, key->path, node->text, "must be %s", key->help);
 }
 
